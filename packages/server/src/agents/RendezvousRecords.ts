@@ -43,6 +43,5 @@ export class RendezvousRecords extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(RendezvousRecords, RendezvousRecords.make)
-  static readonly layer = RendezvousRecords.layerNoDeps
+  static readonly layer = Layer.effect(RendezvousRecords, RendezvousRecords.make)
 }

@@ -171,6 +171,7 @@ export class Credits extends Context.Service<
     }, sqlOrDie)
   }))
 
-  static readonly layerNoDeps = Layer.effect(Credits, Credits.make)
-  static readonly layer = Credits.layerNoDeps.pipe(Layer.provide([Audits.layer, CreditStore.layer, Idempotency.layer]))
+  static readonly layer = Layer.effect(Credits, Credits.make).pipe(
+    Layer.provide([Audits.layer, CreditStore.layer, Idempotency.layer])
+  )
 }

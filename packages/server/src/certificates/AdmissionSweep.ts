@@ -94,8 +94,7 @@ export class AdmissionSweep extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(AdmissionSweep, AdmissionSweep.make)
-  static readonly layer = AdmissionSweep.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(AdmissionSweep, AdmissionSweep.make).pipe(
     Layer.provide([CertificateAuthorities.layer, HostnameRules.layer, Outbox.layer, HostStore.layer])
   )
 }

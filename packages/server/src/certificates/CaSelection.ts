@@ -148,8 +148,7 @@ export class CaSelection extends Context.Service<
     giveBack: Effect.fn("CaSelection.giveBack")((hostname, failure) => giveBack(state, hostname, failure))
   }))
 
-  static readonly layerNoDeps = Layer.effect(CaSelection, CaSelection.make)
-  static readonly layer = CaSelection.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(CaSelection, CaSelection.make).pipe(
     Layer.provide([CertificateAuthorities.layer, HostnameRules.layer, Hosts.layer])
   )
 }

@@ -43,6 +43,5 @@ export class CertificateAuthorities extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(CertificateAuthorities, CertificateAuthorities.make)
-  static readonly layer = CertificateAuthorities.layerNoDeps
+  static readonly layer = Layer.effect(CertificateAuthorities, CertificateAuthorities.make)
 }

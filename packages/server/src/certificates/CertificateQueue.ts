@@ -36,6 +36,5 @@ export class CertificateQueue extends Context.Service<
     return { list: (limit: number) => Effect.orDie(list(limit)) }
   })
 
-  static readonly layerNoDeps = Layer.effect(CertificateQueue, CertificateQueue.make)
-  static readonly layer = CertificateQueue.layerNoDeps
+  static readonly layer = Layer.effect(CertificateQueue, CertificateQueue.make)
 }

@@ -138,6 +138,7 @@ export class CertificateStandings extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(CertificateStandings, CertificateStandings.make)
-  static readonly layer = CertificateStandings.layerNoDeps.pipe(Layer.provide(Admissions.layer))
+  static readonly layer = Layer.effect(CertificateStandings, CertificateStandings.make).pipe(
+    Layer.provide(Admissions.layer)
+  )
 }

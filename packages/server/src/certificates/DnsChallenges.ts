@@ -119,8 +119,7 @@ export class DnsChallenges extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(DnsChallenges, DnsChallenges.make)
-  static readonly layer = DnsChallenges.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(DnsChallenges, DnsChallenges.make).pipe(
     Layer.provide([Admissions.layer, DnsBackend.layer, HostnameProofs.layer])
   )
 }

@@ -74,6 +74,7 @@ export class AllowLists extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(AllowLists, AllowLists.make)
-  static readonly layer = AllowLists.layerNoDeps.pipe(Layer.provide([Audits.layer, Channels.layer, ClaimStore.layer]))
+  static readonly layer = Layer.effect(AllowLists, AllowLists.make).pipe(
+    Layer.provide([Audits.layer, Channels.layer, ClaimStore.layer])
+  )
 }

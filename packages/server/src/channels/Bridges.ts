@@ -208,8 +208,7 @@ export class Bridges extends Context.Service<
     ...over(state, { get, setMode, admit, storeGrant, call })
   }))
 
-  static readonly layerNoDeps = Layer.effect(Bridges, Bridges.make)
-  static readonly layer = Bridges.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(Bridges, Bridges.make).pipe(
     Layer.provide([Audits.layer, Channels.layer, LoginOrders.layer, Members.layer, Tunnels.layer])
   )
 }

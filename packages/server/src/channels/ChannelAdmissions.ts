@@ -67,6 +67,5 @@ export class ChannelAdmissions extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(ChannelAdmissions, ChannelAdmissions.make)
-  static readonly layer = ChannelAdmissions.layerNoDeps
+  static readonly layer = Layer.effect(ChannelAdmissions, ChannelAdmissions.make)
 }

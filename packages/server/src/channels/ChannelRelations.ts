@@ -25,6 +25,5 @@ export class ChannelRelations extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(ChannelRelations, ChannelRelations.make)
-  static readonly layer = ChannelRelations.layerNoDeps
+  static readonly layer = Layer.effect(ChannelRelations, ChannelRelations.make)
 }

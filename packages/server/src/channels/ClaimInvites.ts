@@ -247,8 +247,7 @@ export class ClaimInvites extends Context.Service<
     )
   }))
 
-  static readonly layerNoDeps = Layer.effect(ClaimInvites, ClaimInvites.make)
-  static readonly layer = ClaimInvites.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(ClaimInvites, ClaimInvites.make).pipe(
     Layer.provide([Audits.layer, Channels.layer, ChannelStore.layer, Claims.layer, ClaimStore.layer, Idempotency.layer])
   )
 }

@@ -138,8 +138,7 @@ export class Claims extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Claims, Claims.make)
-  static readonly layer = Claims.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(Claims, Claims.make).pipe(
     Layer.provide([Audits.layer, ChannelStore.layer, ClaimStore.layer, Members.layer])
   )
 }

@@ -168,6 +168,7 @@ export class Invitations extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Invitations, Invitations.make)
-  static readonly layer = Invitations.layerNoDeps.pipe(Layer.provide([ChannelStore.layer, Members.layer]))
+  static readonly layer = Layer.effect(Invitations, Invitations.make).pipe(
+    Layer.provide([ChannelStore.layer, Members.layer])
+  )
 }

@@ -125,8 +125,7 @@ export class Members extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Members, Members.make)
-  static readonly layer = Members.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(Members, Members.make).pipe(
     Layer.provide([Audits.layer, Channels.layer, ChannelStore.layer, MembershipRevocations.layer])
   )
 }

@@ -48,6 +48,7 @@ export class MembershipRevocations extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(MembershipRevocations, MembershipRevocations.make)
-  static readonly layer = MembershipRevocations.layerNoDeps.pipe(Layer.provide([Outbox.layer]))
+  static readonly layer = Layer.effect(MembershipRevocations, MembershipRevocations.make).pipe(
+    Layer.provide([Outbox.layer])
+  )
 }

@@ -129,8 +129,7 @@ export class Rooms extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Rooms, Rooms.make)
-  static readonly layer = Rooms.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(Rooms, Rooms.make).pipe(
     Layer.provide([Audits.layer, Channels.layer, ChannelStore.layer, MembershipRevocations.layer])
   )
 }

@@ -44,6 +44,7 @@ export class EdgeHealth extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(EdgeHealth, EdgeHealth.make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
-  static readonly layer = EdgeHealth.layerNoDeps.pipe(Layer.provide(LiveEdges.layer))
+  static readonly layer = Layer.effect(EdgeHealth, EdgeHealth.make)
+    .pipe(Layer.provide(OutgoingHttp.layerToEdges))
+    .pipe(Layer.provide(LiveEdges.layer))
 }

@@ -134,8 +134,7 @@ export class Edges extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Edges, Edges.make)
-  static readonly layer = Edges.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(Edges, Edges.make).pipe(
     Layer.provide([Audits.layer, EdgeAddressStore.layer, LiveEdges.layer, EdgeStore.layer])
   )
 }

@@ -62,8 +62,7 @@ export class LiveEdges extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(LiveEdges, LiveEdges.make)
-  static readonly layer = LiveEdges.layerNoDeps.pipe(Layer.provide([EdgeAddressStore.layer]))
+  static readonly layer = Layer.effect(LiveEdges, LiveEdges.make).pipe(Layer.provide([EdgeAddressStore.layer]))
 
   /** The edge of the settings and others, which live for ever, for what calls edges and has no database. */
   static readonly layerOf = (home: EdgeAddress, ...others: ReadonlyArray<EdgeAddress>) =>

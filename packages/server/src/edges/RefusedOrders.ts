@@ -74,6 +74,5 @@ export class RefusedOrders extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(RefusedOrders, RefusedOrders.make)
-  static readonly layer = RefusedOrders.layerNoDeps.pipe(Layer.provide(Audits.layer))
+  static readonly layer = Layer.effect(RefusedOrders, RefusedOrders.make).pipe(Layer.provide(Audits.layer))
 }

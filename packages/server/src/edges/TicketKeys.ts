@@ -115,6 +115,5 @@ export class TicketKeys extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(TicketKeys, TicketKeys.make)
-  static readonly layer = TicketKeys.layerNoDeps.pipe(Layer.provide([EdgeStore.layer]))
+  static readonly layer = Layer.effect(TicketKeys, TicketKeys.make).pipe(Layer.provide([EdgeStore.layer]))
 }

@@ -55,6 +55,7 @@ export class AgentKeys extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(AgentKeys, AgentKeys.make)
-  static readonly layer = AgentKeys.layerNoDeps.pipe(Layer.provide([Audits.layer, Outbox.layer, AgentKeyStore.layer]))
+  static readonly layer = Layer.effect(AgentKeys, AgentKeys.make).pipe(
+    Layer.provide([Audits.layer, Outbox.layer, AgentKeyStore.layer])
+  )
 }

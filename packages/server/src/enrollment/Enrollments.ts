@@ -234,8 +234,7 @@ export class Enrollments extends Context.Service<
     prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(state.store.prune(now))))
   }))
 
-  static readonly layerNoDeps = Layer.effect(Enrollments, Enrollments.make)
-  static readonly layer = Enrollments.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(Enrollments, Enrollments.make).pipe(
     Layer.provide([AgentKeyStore.layer, Audits.layer, Idempotency.layer, Outbox.layer, Store.EnrollmentStore.layer])
   )
 }

@@ -91,6 +91,5 @@ export class GateCodes extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(GateCodes, GateCodes.make)
-  static readonly layer = GateCodes.layerNoDeps.pipe(Layer.provide([GateCodeStore.layer]))
+  static readonly layer = Layer.effect(GateCodes, GateCodes.make).pipe(Layer.provide([GateCodeStore.layer]))
 }

@@ -72,8 +72,7 @@ export class GateSignIns extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(GateSignIns, GateSignIns.make)
-  static readonly layer = GateSignIns.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(GateSignIns, GateSignIns.make).pipe(
     Layer.provide([Gate.layer, GateSessions.layer, GateStore.layer, SignIns.layer])
   )
 }

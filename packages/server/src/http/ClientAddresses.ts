@@ -71,6 +71,5 @@ export class ClientAddresses extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(ClientAddresses, ClientAddresses.make)
-  static readonly layer = ClientAddresses.layerNoDeps
+  static readonly layer = Layer.effect(ClientAddresses, ClientAddresses.make)
 }

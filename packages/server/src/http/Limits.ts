@@ -51,6 +51,5 @@ export class Limits extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Limits, Limits.make)
-  static readonly layer = Limits.layerNoDeps
+  static readonly layer = Layer.effect(Limits, Limits.make)
 }

@@ -89,6 +89,5 @@ export class RequestMetrics extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(RequestMetrics, RequestMetrics.make)
-  static readonly layer = RequestMetrics.layerNoDeps
+  static readonly layer = Layer.effect(RequestMetrics, RequestMetrics.make)
 }

@@ -58,8 +58,7 @@ export class Audits extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Audits, Audits.make)
-  static readonly layer = Audits.layerNoDeps.pipe(Layer.provide([AuditStore.layer]))
+  static readonly layer = Layer.effect(Audits, Audits.make).pipe(Layer.provide([AuditStore.layer]))
 }
 
 /**

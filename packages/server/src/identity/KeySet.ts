@@ -130,6 +130,5 @@ export class KeySet extends Context.Service<
     }
   )
 
-  static readonly layerNoDeps = Layer.effect(KeySet, KeySet.make)
-  static readonly layer = KeySet.layerNoDeps
+  static readonly layer = Layer.effect(KeySet, KeySet.make)
 }

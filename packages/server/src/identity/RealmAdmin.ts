@@ -252,6 +252,5 @@ export class RealmAdmin extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(RealmAdmin, RealmAdmin.make)
-  static readonly layer = RealmAdmin.layerNoDeps.pipe(Layer.provide([OutgoingHttp.layer]))
+  static readonly layer = Layer.effect(RealmAdmin, RealmAdmin.make).pipe(Layer.provide([OutgoingHttp.layer]))
 }

@@ -189,6 +189,5 @@ export class Sessions extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Sessions, Sessions.make)
-  static readonly layer = Sessions.layerNoDeps
+  static readonly layer = Layer.effect(Sessions, Sessions.make)
 }

@@ -143,6 +143,5 @@ export class SignIns extends Context.Service<
     return { forPortal: yield* provider(portal), forGate: yield* provider(gate) }
   })
 
-  static readonly layerNoDeps = Layer.effect(SignIns, SignIns.make)
-  static readonly layer = SignIns.layerNoDeps
+  static readonly layer = Layer.effect(SignIns, SignIns.make)
 }

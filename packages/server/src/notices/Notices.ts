@@ -105,6 +105,5 @@ export class Notices extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Notices, Notices.make)
-  static readonly layer = Notices.layerNoDeps
+  static readonly layer = Layer.effect(Notices, Notices.make)
 }

@@ -89,6 +89,7 @@ export class EdgeQuic extends Context.Service<
   })
 
   /** On the caller's view of which edges live. */
-  static readonly layerNoDeps = Layer.effect(EdgeQuic, EdgeQuic.make).pipe(Layer.provide(OutgoingHttp.layerToEdges))
-  static readonly layer = EdgeQuic.layerNoDeps.pipe(Layer.provide(LiveEdges.layer))
+  static readonly layer = Layer.effect(EdgeQuic, EdgeQuic.make)
+    .pipe(Layer.provide(OutgoingHttp.layerToEdges))
+    .pipe(Layer.provide(LiveEdges.layer))
 }

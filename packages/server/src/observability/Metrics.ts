@@ -162,6 +162,5 @@ export class Metrics extends Context.Service<Metrics, { readonly page: Effect.Ef
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Metrics, Metrics.make)
-  static readonly layer = Metrics.layerNoDeps.pipe(Layer.provide([KeySet.layer, RequestMetrics.layer]))
+  static readonly layer = Layer.effect(Metrics, Metrics.make).pipe(Layer.provide([KeySet.layer, RequestMetrics.layer]))
 }

@@ -108,8 +108,7 @@ export class PortalSignIns extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(PortalSignIns, PortalSignIns.make)
-  static readonly layer = PortalSignIns.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(PortalSignIns, PortalSignIns.make).pipe(
     Layer.provide([EmailDomains.layer, Sessions.layer, SignIns.layer])
   )
 }

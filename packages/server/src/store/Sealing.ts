@@ -91,8 +91,7 @@ export class Sealing extends Context.Service<
     return first === undefined ? yield* Effect.die("no seal key") : sealingWith([first, ...others])
   })
 
-  static readonly layerNoDeps = Layer.effect(Sealing, Sealing.make)
-  static readonly layer = Sealing.layerNoDeps
+  static readonly layer = Layer.effect(Sealing, Sealing.make)
   /** With keys of the caller's: the first one seals, all open. */
   static readonly layerOf = (...keys: Secrets) => Layer.succeed(Sealing, sealingWith(keys))
 }

@@ -183,8 +183,7 @@ export class Assignments extends Context.Service<
     }, sqlOrDie)
   }))
 
-  static readonly layerNoDeps = Layer.effect(Assignments, Assignments.make)
-  static readonly layer = Assignments.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(Assignments, Assignments.make).pipe(
     Layer.provide([
       Audits.layer,
       Idempotency.layer,

@@ -51,6 +51,7 @@ export class Suggestions extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Suggestions, Suggestions.make)
-  static readonly layer = Suggestions.layerNoDeps.pipe(Layer.provide([TopologyStore.layer, TopologyAgentStore.layer]))
+  static readonly layer = Layer.effect(Suggestions, Suggestions.make).pipe(
+    Layer.provide([TopologyStore.layer, TopologyAgentStore.layer])
+  )
 }

@@ -253,8 +253,7 @@ export class Topologies extends Context.Service<
     )
   }))
 
-  static readonly layerNoDeps = Layer.effect(Topologies, Topologies.make)
-  static readonly layer = Topologies.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(Topologies, Topologies.make).pipe(
     Layer.provide([Audits.layer, Idempotency.layer, MembershipRevocations.layer, TopologyStore.layer])
   )
 }

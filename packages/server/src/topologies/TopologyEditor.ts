@@ -206,8 +206,7 @@ export class TopologyEditor extends Context.Service<
     )
   }))
 
-  static readonly layerNoDeps = Layer.effect(TopologyEditor, TopologyEditor.make)
-  static readonly layer = TopologyEditor.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(TopologyEditor, TopologyEditor.make).pipe(
     Layer.provide([
       Audits.layer,
       ChannelRelations.layer,

@@ -147,6 +147,7 @@ export class AccessWindows extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(AccessWindows, AccessWindows.make)
-  static readonly layer = AccessWindows.layerNoDeps.pipe(Layer.provide([Audits.layer, Outbox.layer]))
+  static readonly layer = Layer.effect(AccessWindows, AccessWindows.make).pipe(
+    Layer.provide([Audits.layer, Outbox.layer])
+  )
 }

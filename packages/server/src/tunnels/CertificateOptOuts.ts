@@ -63,8 +63,7 @@ export class CertificateOptOuts extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(CertificateOptOuts, CertificateOptOuts.make)
-  static readonly layer = CertificateOptOuts.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(CertificateOptOuts, CertificateOptOuts.make).pipe(
     Layer.provide([Audits.layer, Hosts.layer, Outbox.layer, TunnelStore.layer])
   )
 }

@@ -45,6 +45,5 @@ export class LoginOrders extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(LoginOrders, LoginOrders.make)
-  static readonly layer = LoginOrders.layerNoDeps.pipe(Layer.provide([Outbox.layer]))
+  static readonly layer = Layer.effect(LoginOrders, LoginOrders.make).pipe(Layer.provide([Outbox.layer]))
 }

@@ -165,8 +165,7 @@ export class TokenRotations extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(TokenRotations, TokenRotations.make)
-  static readonly layer = TokenRotations.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(TokenRotations, TokenRotations.make).pipe(
     Layer.provide([AgentKeys.layer, AgentKeyStore.layer, Audits.layer, Idempotency.layer, Outbox.layer])
   )
 }

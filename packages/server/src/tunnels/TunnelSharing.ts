@@ -216,8 +216,7 @@ export class TunnelSharing extends Context.Service<
       Effect.map(visitors(state)(account, id, page), (rows) => rows.map(({ email }) => email))
   }))
 
-  static readonly layerNoDeps = Layer.effect(TunnelSharing, TunnelSharing.make)
-  static readonly layer = TunnelSharing.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(TunnelSharing, TunnelSharing.make).pipe(
     Layer.provide([Audits.layer, LoginOrders.layer, TokenRotations.layer, Tunnels.layer])
   )
 }

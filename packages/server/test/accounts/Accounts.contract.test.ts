@@ -1,5 +1,5 @@
 import * as Accounts from "@catenet/testing/server/Accounts"
-import * as Contract from "@catenet/testing/server/Contract"
+import { hold, row } from "@catenet/testing/server/Contract"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
 import * as TestServer from "@catenet/testing/server/TestServer"
@@ -33,21 +33,14 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("accounts", 
     Effect.gen(function* () {
       yield* makeTunnel
       const header = { "idempotency-key": "k" }
-      yield* Contract.hold("accounts", ada, [
-        { call: "buyCredits", as: ada, headers: header, body: { credits: 1 }, status: 200 },
-        {
-          call: "buyCredits",
-          as: ada,
-          headers: header,
-          body: { credits: 2 },
-          status: 409,
-          code: "IdempotencyKeyReused"
-        },
-        { call: "buyCredits", as: ada, body: { credits: 0 }, status: 400, code: "CreditsOutOfRange" },
-        { call: "listPayments", as: ada, status: 200 },
-        { call: "auditLog", as: ada, query: "?limit=1", status: 200 },
-        { call: "remove", as: ada, body: { confirm: "delete" }, status: 400, code: "MalformedRequest" },
-        { call: "remove", as: ada, body: { confirm: "DELETE" }, status: 200 }
+      yield* hold("accounts", ada, [
+        row("buyCredits", 200, { as: ada, headers: header, body: { credits: 1 } }),
+        row("buyCredits", "409 IdempotencyKeyReused", { as: ada, headers: header, body: { credits: 2 } }),
+        row("buyCredits", "400 CreditsOutOfRange", { as: ada, body: { credits: 0 } }),
+        row("listPayments", 200, { as: ada }),
+        row("auditLog", 200, { as: ada, query: "?limit=1" }),
+        row("remove", "400 MalformedRequest", { as: ada, body: { confirm: "delete" } }),
+        row("remove", 200, { as: ada, body: { confirm: "DELETE" } })
       ])
       const tunnels = yield* TestServer.raw("/me/tunnels", { headers: yield* asAda })
       assert.deepStrictEqual(yield* json(tunnels), [])
@@ -80,43 +73,18 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("accounts", 
       const at = { subject: "ada" }
       const future = { subject: "not-here-yet" }
       const usual = { max_tunnels: 10, max_channels: 100 }
-      yield* Contract.hold("operators", "operator", [
-        {
-          call: "limits",
-          as: "operator",
-          at,
-          status: 200,
-          answer: { subject: "ada", ...usual }
-        },
-        { call: "setMaxTunnels", as: "operator", at, body: { max: 0 }, status: 200 },
-        { call: "setMaxChannels", as: "operator", at, body: { max: 7 }, status: 200 },
-        {
-          call: "limits",
-          as: "operator",
-          at,
-          status: 200,
-          answer: { subject: "ada", max_tunnels: 0, max_channels: 7 }
-        },
-        { call: "limits", as: "operator", at: { subject: "%0A" }, status: 400, code: "MalformedRequest" },
-        { call: "limits", as: "operator", at: future, status: 200, answer: { ...usual, ...future } },
-        { call: "setMaxTunnels", as: "operator", at: future, body: { max: 1 }, status: 200 },
-        { call: "setMaxChannels", as: "operator", at: future, body: { max: 2 }, status: 200 },
-        {
-          call: "limits",
-          as: "operator",
-          at: future,
-          status: 200,
-          answer: { ...future, max_tunnels: 1, max_channels: 2 }
-        },
-        {
-          call: "setMaxTunnels",
-          as: "operator",
-          at: future,
-          body: { max: 1, until: "friday" },
-          status: 422,
-          code: "WrongShape"
-        },
-        { call: "auditLog", as: "operator", query: "?action=account_max_tunnels_set&target=ada", status: 200 }
+      yield* hold("operators", "operator", [
+        row("limits", 200, { as: "operator", at, answer: { subject: "ada", ...usual } }),
+        row("setMaxTunnels", 200, { as: "operator", at, body: { max: 0 } }),
+        row("setMaxChannels", 200, { as: "operator", at, body: { max: 7 } }),
+        row("limits", 200, { as: "operator", at, answer: { subject: "ada", max_tunnels: 0, max_channels: 7 } }),
+        row("limits", "400 MalformedRequest", { as: "operator", at: { subject: "%0A" } }),
+        row("limits", 200, { as: "operator", at: future, answer: { ...usual, ...future } }),
+        row("setMaxTunnels", 200, { as: "operator", at: future, body: { max: 1 } }),
+        row("setMaxChannels", 200, { as: "operator", at: future, body: { max: 2 } }),
+        row("limits", 200, { as: "operator", at: future, answer: { ...future, max_tunnels: 1, max_channels: 2 } }),
+        row("setMaxTunnels", "422 WrongShape", { as: "operator", at: future, body: { max: 1, until: "friday" } }),
+        row("auditLog", 200, { as: "operator", query: "?action=account_max_tunnels_set&target=ada" })
       ])
     })
   )

@@ -1,6 +1,12 @@
-import { server } from "@catenet/testing/server/Accounts"
-import * as Contract from "@catenet/testing/server/Contract"
-import { layer } from "@effect/vitest"
+import { PipelineId, PipelineSpec } from "@catenet/domain/agents/Pipeline"
+import { PipelinePublication } from "@catenet/domain/api/DirectoryApi"
+import { bearerOf, ready, server } from "@catenet/testing/server/Accounts"
+import { hold, row, type Row } from "@catenet/testing/server/Contract"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Schema } from "effect"
+import { HttpServer } from "effect/http"
 
 const ada = { bearer: "ada" }
 const bob = { bearer: "bob" }
@@ -18,55 +24,42 @@ const spec = (id: string, roles: ReadonlyArray<unknown> = [role]) => ({ spec: { 
 const at = (id: string) => ({ at: { id } })
 const largest = `{"spec":{"id":"large","roles":[{"service":"SafetyCheck","units":18446744073709551615,"tag":"t"}]}}`
 
-const rows: ReadonlyArray<Contract.Row> = [
-  { call: "list", status: 200, answer: [] },
-  { call: "publish", as: ada, body: { spec: whole }, status: 200 },
-  { call: "get", ...at("flappy-demo"), status: 200, answer: whole },
-  { call: "publish", as: ada, body: { spec: { ...whole, id: "a.second" } }, status: 200 },
-  { call: "publish", as: ada, body: largest, status: 200, because: "units reach 2^64-1" },
-  { call: "publish", as: bob, body: spec("flappy-demo"), status: 403, code: "NotPipelineOwner" },
-  { call: "get", ...at("flappy-demo"), status: 200, answer: whole, because: "a refusal changes nothing" },
-  { call: "publish", as: ada, body: spec("flappy-demo"), status: 200, because: "the owner replaces it" },
-  {
-    call: "get",
+const rows: ReadonlyArray<Row> = [
+  row("list", 200, { answer: [] }),
+  row("publish", 200, { as: ada, body: { spec: whole } }),
+  row("get", 200, { ...at("flappy-demo"), answer: whole }),
+  row("publish", 200, { as: ada, body: { spec: { ...whole, id: "a.second" } } }),
+  row("publish", 200, { as: ada, body: largest, because: "units reach 2^64-1" }),
+  row("publish", "403 NotPipelineOwner", { as: bob, body: spec("flappy-demo") }),
+  row("get", 200, { ...at("flappy-demo"), answer: whole, because: "a refusal changes nothing" }),
+  row("publish", 200, { as: ada, body: spec("flappy-demo"), because: "the owner replaces it" }),
+  row("get", 200, {
     ...at("flappy-demo"),
-    status: 200,
     answer: {
       id: "flappy-demo",
       roles: [{ ...role, selection_policy: null }],
       operator_pubkey_hex: null,
       selection_policy: "LowestFloor"
     }
-  },
-  { call: "publish", as: ada, body: spec("x", [role, role]), status: 400, code: "RoleTagRepeated" },
-  { call: "publish", as: ada, body: spec("x", [{ ...role, units: 0 }]), status: 400, code: "RoleWithoutUnits" },
-  {
-    call: "publish",
+  }),
+  row("publish", "400 RoleTagRepeated", { as: ada, body: spec("x", [role, role]) }),
+  row("publish", "400 RoleWithoutUnits", { as: ada, body: spec("x", [{ ...role, units: 0 }]) }),
+  row("publish", "400 RoleTagRepeated", {
     as: bob,
     body: spec("flappy-demo", [role, role]),
-    status: 400,
-    code: "RoleTagRepeated",
     because: "the specification is checked before the owner"
-  },
-  { call: "publish", as: ada, body: spec("no blanks"), status: 400, code: "MalformedRequest" },
-  { call: "publish", as: ada, body: spec("x", []), status: 422, code: "WrongShape" },
-  { call: "publish", as: ada, body: spec("x", [{ ...role, units: -1 }]), status: 422, code: "WrongShape" },
-  { call: "publish", as: ada, body: spec("x", [{ ...role, service: "Magic" }]), status: 422, code: "WrongShape" },
-  { call: "publishFor", as: "operator", body: spec("house"), status: 200 },
-  { call: "publishFor", as: "operator", body: { owner: "bob", ...spec("for-bob") }, status: 200 },
-  { call: "publishFor", as: "operator", body: spec("flappy-demo"), status: 409, code: "PipelineIdTaken" },
-  { call: "publishFor", as: "operator", body: spec("x", [role, role]), status: 400, code: "RoleTagRepeated" },
-  {
-    call: "publishFor",
-    as: "operator",
-    body: spec("x", [{ ...role, units: 0 }]),
-    status: 400,
-    code: "RoleWithoutUnits"
-  },
-  { call: "publish", as: bob, body: spec("for-bob"), status: 200, because: "an operator published it in his name" },
-  {
-    call: "list",
-    status: 200,
+  }),
+  row("publish", "400 MalformedRequest", { as: ada, body: spec("no blanks") }),
+  row("publish", "422 WrongShape", { as: ada, body: spec("x", []) }),
+  row("publish", "422 WrongShape", { as: ada, body: spec("x", [{ ...role, units: -1 }]) }),
+  row("publish", "422 WrongShape", { as: ada, body: spec("x", [{ ...role, service: "Magic" }]) }),
+  row("publishFor", 200, { as: "operator", body: spec("house") }),
+  row("publishFor", 200, { as: "operator", body: { owner: "bob", ...spec("for-bob") } }),
+  row("publishFor", "409 PipelineIdTaken", { as: "operator", body: spec("flappy-demo") }),
+  row("publishFor", "400 RoleTagRepeated", { as: "operator", body: spec("x", [role, role]) }),
+  row("publishFor", "400 RoleWithoutUnits", { as: "operator", body: spec("x", [{ ...role, units: 0 }]) }),
+  row("publish", 200, { as: bob, body: spec("for-bob"), because: "an operator published it in his name" }),
+  row("list", 200, {
     answer: [
       { id: "a.second", owner: "ada" },
       { id: "flappy-demo", owner: "ada" },
@@ -74,19 +67,60 @@ const rows: ReadonlyArray<Contract.Row> = [
       { id: "house", owner: "operator" },
       { id: "large", owner: "ada" }
     ]
-  },
-  { call: "list", query: "?limit=1", status: 200, answer: [{ id: "a.second", owner: "ada" }] },
-  { call: "listOwn", as: bob, status: 200, answer: [{ id: "for-bob", owner: "bob" }] },
-  { call: "withdraw", as: bob, ...at("flappy-demo"), status: 403, code: "NotPipelineOwner" },
-  { call: "withdraw", as: bob, ...at("unknown"), status: 404, code: "PipelineNotFound" },
-  { call: "withdraw", as: bob, ...at("for-bob"), status: 200 },
-  { call: "withdraw", as: bob, ...at("for-bob"), status: 404, code: "PipelineNotFound" },
-  { call: "withdraw", as: bob, ...at("no%20blanks"), status: 400, code: "MalformedRequest" },
-  { call: "publish", as: ada, body: spec("for-bob"), status: 200, because: "a withdrawn id is free" },
-  { call: "get", ...at("unknown"), status: 404, code: "PipelineNotFound" },
-  { call: "get", ...at("no%20blanks"), status: 400, code: "MalformedRequest" }
+  }),
+  row("list", 200, { query: "?limit=1", answer: [{ id: "a.second", owner: "ada" }] }),
+  row("listOwn", 200, { as: bob, answer: [{ id: "for-bob", owner: "bob" }] }),
+  row("withdraw", "403 NotPipelineOwner", { as: bob, ...at("flappy-demo") }),
+  row("withdraw", "404 PipelineNotFound", { as: bob, ...at("unknown") }),
+  row("withdraw", 200, { as: bob, ...at("for-bob") }),
+  row("withdraw", "404 PipelineNotFound", { as: bob, ...at("for-bob") }),
+  row("withdraw", "400 MalformedRequest", { as: bob, ...at("no%20blanks") }),
+  row("publish", 200, { as: ada, body: spec("for-bob"), because: "a withdrawn id is free" }),
+  row("get", "404 PipelineNotFound", { ...at("unknown") }),
+  row("get", "400 MalformedRequest", { ...at("no%20blanks") })
 ]
 
+const wanted = (tag: string) =>
+  Schema.decodeUnknownSync(PipelineSpec)({ id: "wanted", roles: [{ service: "TextGeneration", units: 1, tag }] })
+
 layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("pipelines", (it) => {
-  it.effect("answer as declared", () => Contract.hold("pipelines", ada, rows))
+  it.effect("answer as declared", () => hold("pipelines", ada, rows))
+
+  it.effect("an id belongs to one of the accounts that publish under it at once, over two replicas", () =>
+    Effect.gen(function* () {
+      const { issuer } = yield* TestIssuer
+      const replica = yield* Layer.build(TestServer.replica({ CT_OIDC_ISSUER: issuer }))
+      const second = Context.get(replica, HttpServer.HttpServer)
+      const accounts = yield* Effect.forEach(Array.from({ length: 10 }), (_, n) =>
+        Effect.gen(function* () {
+          const bearer = yield* bearerOf(`account-${n}`)
+          const near = yield* TestServer.clientAs({ bearer })
+          const far = yield* Effect.provideService(TestServer.clientAs({ bearer }), HttpServer.HttpServer, second)
+          return [near.pipelines, far.pipelines] as const
+        })
+      )
+      yield* Effect.provideService(ready, HttpServer.HttpServer, second)
+
+      const outcomes = yield* Effect.forEach(
+        accounts.flatMap((replicas, n) => replicas.map((pipelines) => ({ n, pipelines }))),
+        ({ n, pipelines }) =>
+          Effect.match(pipelines.publish({ payload: new PipelinePublication({ spec: wanted(`by-${n}`) }) }), {
+            onSuccess: () => ({ n, won: true }),
+            onFailure: ({ _tag }) => {
+              assert.strictEqual(_tag, "NotPipelineOwner")
+              return { n, won: false }
+            }
+          }),
+        { concurrency: "unbounded" }
+      )
+      const winners = new Set(outcomes.filter(({ won }) => won).map(({ n }) => n))
+      assert.strictEqual(winners.size, 1, "both requests of one account, and of no other")
+      const [n] = winners
+      const { pipelines } = yield* TestServer.client
+      const listed = yield* pipelines.list({ query: {} })
+      assert.strictEqual(listed.find(({ id }) => id === "wanted")?.owner as string, `account-${n}`)
+      const published = yield* pipelines.get({ params: { id: PipelineId.make("wanted") } })
+      assert.strictEqual(published.roles[0]?.tag as string, `by-${n}`)
+    }).pipe(Effect.scoped)
+  )
 })

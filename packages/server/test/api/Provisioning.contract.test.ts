@@ -1,4 +1,4 @@
-import * as Contract from "@catenet/testing/server/Contract"
+import { hold, row } from "@catenet/testing/server/Contract"
 import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
@@ -29,55 +29,30 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("provisionin
         ),
         PgClient.layer({ url, maxConnections: 1 })
       )
-      yield* Contract.hold("provisioning", as, [
-        { call: "provisionTunnel", as, headers: header, body: tunnel, status: 200 },
-        { call: "provisionTunnel", as, headers: header, body: tunnel, status: 200, because: "it is the same request" },
-        {
-          call: "provisionTunnel",
+      yield* hold("provisioning", as, [
+        row("provisionTunnel", 200, { as, headers: header, body: tunnel }),
+        row("provisionTunnel", 200, { as, headers: header, body: tunnel, because: "it is the same request" }),
+        row("provisionTunnel", "409 IdempotencyKeyReused", { as, headers: header, body: { ...tunnel, name: "m" } }),
+        row("provisionTunnel", "409 HostnameTaken", { as, body: tunnel }),
+        row("provisionTunnel", "409 HostnameReserved", { as, body: { ...tunnel, hostname: "com" } }),
+        row("provisionTunnel", "400 MalformedRequest", { as, body: { ...tunnel, hostname: "a_b" } }),
+        row("provisionTunnel", "400 MalformedRequest", { as, body: { ...tunnel, name: " " } }),
+        row("provisionTunnel", "400 MalformedRequest", { as, body: { ...tunnel, subject: "" } }),
+        row("list", 200, { as }),
+        row("list", "400 MalformedRequest", { as, query: "?limit=1001" }),
+        row("authorizeHost", 200, { as, at: { routing_token: token, hostname: "Own.Example.Test" } }),
+        row("authorizeHost", "409 HostnameTaken", { as, at: { routing_token: token, hostname: "taken.example.test" } }),
+        row("authorizeHost", "502 EdgeUnavailable", {
           as,
-          headers: header,
-          body: { ...tunnel, name: "m" },
-          status: 409,
-          code: "IdempotencyKeyReused"
-        },
-        { call: "provisionTunnel", as, body: tunnel, status: 409, code: "HostnameTaken" },
-        { call: "provisionTunnel", as, body: { ...tunnel, hostname: "com" }, status: 409, code: "HostnameReserved" },
-        { call: "provisionTunnel", as, body: { ...tunnel, hostname: "a_b" }, status: 400, code: "MalformedRequest" },
-        { call: "provisionTunnel", as, body: { ...tunnel, name: " " }, status: 400, code: "MalformedRequest" },
-        { call: "provisionTunnel", as, body: { ...tunnel, subject: "" }, status: 400, code: "MalformedRequest" },
-        { call: "list", as, status: 200 },
-        { call: "list", as, query: "?limit=1001", status: 400, code: "MalformedRequest" },
-        { call: "authorizeHost", as, at: { routing_token: token, hostname: "Own.Example.Test" }, status: 200 },
-        {
-          call: "authorizeHost",
+          at: { routing_token: token, hostname: "refused.example.test" }
+        }),
+        row("authorizeHost", "409 HostnameReserved", { as, at: { routing_token: token, hostname: "co.uk" } }),
+        row("authorizeHost", "409 RoutingTokenRevoked", {
           as,
-          at: { routing_token: token, hostname: "taken.example.test" },
-          status: 409,
-          code: "HostnameTaken"
-        },
-        {
-          call: "authorizeHost",
-          as,
-          at: { routing_token: token, hostname: "refused.example.test" },
-          status: 502,
-          code: "EdgeUnavailable"
-        },
-        {
-          call: "authorizeHost",
-          as,
-          at: { routing_token: token, hostname: "co.uk" },
-          status: 409,
-          code: "HostnameReserved"
-        },
-        {
-          call: "authorizeHost",
-          as,
-          at: { routing_token: revoked, hostname: "free.example.test" },
-          status: 409,
-          code: "RoutingTokenRevoked"
-        },
-        { call: "authorizeHost", as, at: { routing_token: "zz" }, status: 400, code: "MalformedRequest" },
-        { call: "authorizeHost", as, at: { hostname: "%C3%A9.test" }, status: 400, code: "MalformedRequest" }
+          at: { routing_token: revoked, hostname: "free.example.test" }
+        }),
+        row("authorizeHost", "400 MalformedRequest", { as, at: { routing_token: "zz" } }),
+        row("authorizeHost", "400 MalformedRequest", { as, at: { hostname: "%C3%A9.test" } })
       ])
     })
   )

@@ -1,4 +1,4 @@
-import * as Contract from "@catenet/testing/server/Contract"
+import { hold, row } from "@catenet/testing/server/Contract"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -53,27 +53,15 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("credits", (
       yield* fund("ada", 5)
       yield* fund("bob", 5)
       const key = "cd".repeat(32)
-      yield* Contract.hold("credits", { bearer: "ada" }, [
-        { call: "account", as: { bearer: "ada" }, status: 200 },
-        { call: "account", as: "anonymous", status: 401, code: "Unauthenticated" },
-        { call: "issue", as: { bearer: "ada" }, body: { price: 1, idempotency_key: key }, status: 200 },
-        {
-          call: "issue",
-          as: { bearer: "bob" },
-          body: { price: 1, idempotency_key: key },
-          status: 409,
-          code: "IdempotencyKeyReused"
-        },
-        { call: "issue", as: { bearer: "ada" }, body: { price: 0 }, status: 400, code: "PriceBelowOne" },
-        { call: "issue", as: { bearer: "ada" }, body: { price: 99 }, status: 402, code: "InsufficientCredits" },
-        {
-          call: "issue",
-          as: { bearer: "ada" },
-          body: { price: 1, idempotency_key: "zz" },
-          status: 400,
-          code: "MalformedRequest"
-        },
-        { call: "listIssued", as: { bearer: "ada" }, status: 200 }
+      yield* hold("credits", { bearer: "ada" }, [
+        row("account", 200, { as: { bearer: "ada" } }),
+        row("account", "401 Unauthenticated", { as: "anonymous" }),
+        row("issue", 200, { as: { bearer: "ada" }, body: { price: 1, idempotency_key: key } }),
+        row("issue", "409 IdempotencyKeyReused", { as: { bearer: "bob" }, body: { price: 1, idempotency_key: key } }),
+        row("issue", "400 PriceBelowOne", { as: { bearer: "ada" }, body: { price: 0 } }),
+        row("issue", "402 InsufficientCredits", { as: { bearer: "ada" }, body: { price: 99 } }),
+        row("issue", "400 MalformedRequest", { as: { bearer: "ada" }, body: { price: 1, idempotency_key: "zz" } }),
+        row("listIssued", 200, { as: { bearer: "ada" } })
       ])
     })
   )
@@ -86,55 +74,31 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("credits", (
       const { account: other } = yield* json(yield* post("/accounts/open", operator))
       const unknown = "99".repeat(32)
       const header = { "idempotency-key": "one of mine" }
-      yield* Contract.hold("billing", "operator", [
-        { call: "openAccount", as: "operator", headers: header, status: 200 },
-        {
-          call: "openAccount",
-          as: "operator",
-          headers: { "idempotency-key": "x".repeat(300) },
-          status: 400,
-          code: "MalformedRequest"
-        },
-        { call: "getAccount", as: "operator", at: { account }, status: 200, answer: { account, balance: 3 } },
-        { call: "getAccount", as: "operator", at: { account: unknown }, status: 404, code: "AccountUnknown" },
-        { call: "getAccount", as: "operator", at: { account: "zz" }, status: 400, code: "MalformedRequest" },
-        { call: "intendPayment", as: "operator", headers: header, body: { account, credits: 1 }, status: 200 },
-        {
-          call: "intendPayment",
+      yield* hold("billing", "operator", [
+        row("openAccount", 200, { as: "operator", headers: header }),
+        row("openAccount", "400 MalformedRequest", { as: "operator", headers: { "idempotency-key": "x".repeat(300) } }),
+        row("getAccount", 200, { as: "operator", at: { account }, answer: { account, balance: 3 } }),
+        row("getAccount", "404 AccountUnknown", { as: "operator", at: { account: unknown } }),
+        row("getAccount", "400 MalformedRequest", { as: "operator", at: { account: "zz" } }),
+        row("intendPayment", 200, { as: "operator", headers: header, body: { account, credits: 1 } }),
+        row("intendPayment", "409 IdempotencyKeyReused", {
           as: "operator",
           headers: header,
-          body: { account, credits: 2 },
-          status: 409,
-          code: "IdempotencyKeyReused"
-        },
-        {
-          call: "intendPayment",
+          body: { account, credits: 2 }
+        }),
+        row("intendPayment", "400 CreditsOutOfRange", { as: "operator", body: { account, credits: 0 } }),
+        row("intendPayment", "404 AccountUnknown", { as: "operator", body: { account: unknown, credits: 1 } }),
+        row("getPayment", 200, { as: "operator", at: { payment } }),
+        row("getPayment", "404 PaymentUnknown", { as: "operator", at: { payment: unknown } }),
+        row("getPayment", "400 MalformedRequest", { as: "operator", at: { payment: "zz" } }),
+        row("issue", 200, { as: "operator", body: { account, price: 1, idempotency_key: "ef".repeat(32) } }),
+        row("issue", "409 IdempotencyKeyReused", {
           as: "operator",
-          body: { account, credits: 0 },
-          status: 400,
-          code: "CreditsOutOfRange"
-        },
-        {
-          call: "intendPayment",
-          as: "operator",
-          body: { account: unknown, credits: 1 },
-          status: 404,
-          code: "AccountUnknown"
-        },
-        { call: "getPayment", as: "operator", at: { payment }, status: 200 },
-        { call: "getPayment", as: "operator", at: { payment: unknown }, status: 404, code: "PaymentUnknown" },
-        { call: "getPayment", as: "operator", at: { payment: "zz" }, status: 400, code: "MalformedRequest" },
-        { call: "issue", as: "operator", body: { account, price: 1, idempotency_key: "ef".repeat(32) }, status: 200 },
-        {
-          call: "issue",
-          as: "operator",
-          body: { account: other, price: 1, idempotency_key: "ef".repeat(32) },
-          status: 409,
-          code: "IdempotencyKeyReused"
-        },
-        { call: "issue", as: "operator", body: { account, price: 0 }, status: 400, code: "PriceBelowOne" },
-        { call: "issue", as: "operator", body: { account, price: 50 }, status: 402, code: "InsufficientCredits" },
-        { call: "issue", as: "operator", body: { account: unknown, price: 1 }, status: 404, code: "AccountUnknown" }
+          body: { account: other, price: 1, idempotency_key: "ef".repeat(32) }
+        }),
+        row("issue", "400 PriceBelowOne", { as: "operator", body: { account, price: 0 } }),
+        row("issue", "402 InsufficientCredits", { as: "operator", body: { account, price: 50 } }),
+        row("issue", "404 AccountUnknown", { as: "operator", body: { account: unknown, price: 1 } })
       ])
     })
   )

@@ -1,4 +1,4 @@
-import * as Contract from "@catenet/testing/server/Contract"
+import { hold, row } from "@catenet/testing/server/Contract"
 import { keyName, NameServer, secret } from "@catenet/testing/server/dns/NameServer"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
@@ -112,76 +112,49 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("certificate
       const progress = { step: "ordering", agent: "ab".repeat(8) }
       const notOurZone = { token: other.routing_token, hostname: outside, value: "v" }
       const unknown = { ...body, hostname: "no.test" }
-      yield* Contract.hold(
+      yield* hold(
         "admission",
         "anonymous",
         [
-          { call: "admission", at: inQueue, status: 200, answer: queued },
-          { call: "admission", at: own, status: 200, answer: offered },
-          { call: "admission", at: foreign, status: 403, code: "NotHostnameOwner" },
-          { call: "admission", at: { routing_token: "zz", hostname }, status: 403, code: "NotHostnameOwner" },
-          { call: "admission", at: { ...own, hostname: "no.test" }, status: 404, code: "HostnameUnknown" },
-          { call: "setChallenge", body: early, status: 425, code: "NotAdmitted" },
-          { call: "setChallenge", body: unknown, status: 404, code: "HostnameUnknown" },
-          { call: "setChallenge", body: { ...body, token: "ab".repeat(32) }, status: 403, code: "NotHostnameOwner" },
-          { call: "setChallenge", body: notOurZone, status: 502, code: "DnsProviderFailed" },
-          { call: "setChallenge", body: brokered, status: 403, code: "ChallengeNotBrokered" },
-          { call: "clearChallenge", body: brokered, status: 403, code: "ChallengeNotBrokered" },
-          { call: "setChallenge", body, status: 200 },
-          { call: "setChallenge", body: { ...body, value: "w" }, status: 200, because: "it replaces the value" },
-          { call: "clearChallenge", body: unknown, status: 403, code: "NotHostnameOwner" },
-          { call: "clearChallenge", body: notOurZone, status: 502, code: "DnsProviderFailed" },
-          { call: "clearChallenge", body, status: 200 },
-          { call: "clearChallenge", body, status: 200, because: "it is not there any more" },
-          { call: "issuanceFailed", at: foreign, body: failure, status: 403, code: "NotHostnameOwner" },
-          {
-            call: "issuanceFailed",
-            at: { ...own, hostname: "no.test" },
-            body: failure,
-            status: 404,
-            code: "HostnameUnknown"
-          },
-          {
-            call: "issuanceFailed",
-            at: own,
-            body: { ...failure, reason: "bored" },
-            status: 422,
-            code: "WrongShape"
-          },
-          {
-            call: "issuanceFailed",
-            at: own,
-            body: failure,
-            status: 200,
-            answer: offered,
-            because: "no other has budget"
-          },
-          { call: "standing", at: inQueue, status: 200, answer: { ...standing, place: 1 } },
-          { call: "standing", at: foreign, status: 403, code: "NotHostnameOwner" },
-          { call: "standing", at: { ...own, hostname: "no.test" }, status: 404, code: "HostnameUnknown" },
-          { call: "issuanceProgress", at: own, body: progress, status: 200, answer: { yours: true } },
-          {
-            call: "issuanceProgress",
+          row("admission", 200, { at: inQueue, answer: queued }),
+          row("admission", 200, { at: own, answer: offered }),
+          row("admission", "403 NotHostnameOwner", { at: foreign }),
+          row("admission", "403 NotHostnameOwner", { at: { routing_token: "zz", hostname } }),
+          row("admission", "404 HostnameUnknown", { at: { ...own, hostname: "no.test" } }),
+          row("setChallenge", "425 NotAdmitted", { body: early }),
+          row("setChallenge", "404 HostnameUnknown", { body: unknown }),
+          row("setChallenge", "403 NotHostnameOwner", { body: { ...body, token: "ab".repeat(32) } }),
+          row("setChallenge", "502 DnsProviderFailed", { body: notOurZone }),
+          row("setChallenge", "403 ChallengeNotBrokered", { body: brokered }),
+          row("clearChallenge", "403 ChallengeNotBrokered", { body: brokered }),
+          row("setChallenge", 200, { body }),
+          row("setChallenge", 200, { body: { ...body, value: "w" }, because: "it replaces the value" }),
+          row("clearChallenge", "403 NotHostnameOwner", { body: unknown }),
+          row("clearChallenge", "502 DnsProviderFailed", { body: notOurZone }),
+          row("clearChallenge", 200, { body }),
+          row("clearChallenge", 200, { body, because: "it is not there any more" }),
+          row("issuanceFailed", "403 NotHostnameOwner", { at: foreign, body: failure }),
+          row("issuanceFailed", "404 HostnameUnknown", { at: { ...own, hostname: "no.test" }, body: failure }),
+          row("issuanceFailed", "422 WrongShape", { at: own, body: { ...failure, reason: "bored" } }),
+          row("issuanceFailed", 200, { at: own, body: failure, answer: offered, because: "no other has budget" }),
+          row("standing", 200, { at: inQueue, answer: { ...standing, place: 1 } }),
+          row("standing", "403 NotHostnameOwner", { at: foreign }),
+          row("standing", "404 HostnameUnknown", { at: { ...own, hostname: "no.test" } }),
+          row("issuanceProgress", 200, { at: own, body: progress, answer: { yours: true } }),
+          row("issuanceProgress", 200, {
             at: own,
             body: { ...progress, agent: "00".repeat(8) },
-            status: 200,
             answer: { yours: false },
             because: "another agent of the tunnel is in an order"
-          },
-          { call: "issuanceProgress", at: own, body: { ...progress, step: "bored" }, status: 422, code: "WrongShape" },
-          { call: "issuanceProgress", at: foreign, body: progress, status: 403, code: "NotHostnameOwner" },
-          {
-            call: "issuanceProgress",
-            at: { ...own, hostname: "no.test" },
-            body: progress,
-            status: 404,
-            code: "HostnameUnknown"
-          },
-          { call: "issuanceComplete", at: foreign, status: 403, code: "NotHostnameOwner" },
-          { call: "issuanceComplete", at: { ...own, hostname: "no.test" }, status: 403, code: "NotHostnameOwner" },
-          { call: "issuanceComplete", at: own, status: 200 },
-          { call: "issuanceComplete", at: own, status: 200, because: "it is a renewal" },
-          { call: "admission", at: own, status: 200, answer: done }
+          }),
+          row("issuanceProgress", "422 WrongShape", { at: own, body: { ...progress, step: "bored" } }),
+          row("issuanceProgress", "403 NotHostnameOwner", { at: foreign, body: progress }),
+          row("issuanceProgress", "404 HostnameUnknown", { at: { ...own, hostname: "no.test" }, body: progress }),
+          row("issuanceComplete", "403 NotHostnameOwner", { at: foreign }),
+          row("issuanceComplete", "403 NotHostnameOwner", { at: { ...own, hostname: "no.test" } }),
+          row("issuanceComplete", 200, { at: own }),
+          row("issuanceComplete", 200, { at: own, because: "it is a renewal" }),
+          row("admission", 200, { at: own, answer: done })
         ],
         {
           ...Object.fromEntries(calls.map((call) => [`${call} AgentProofRequired`, proved])),

@@ -3,7 +3,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import { portable } from "@catenet/crypto/portable"
 import { ChannelId, ChannelRegistration } from "@catenet/domain/channels/Channel"
 import { bearerOf } from "@catenet/testing/server/Accounts"
-import * as Contract from "@catenet/testing/server/Contract"
+import { hold, row, type Row } from "@catenet/testing/server/Contract"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
@@ -66,31 +66,27 @@ layer(server(keys).pipe(Layer.provide(agent)), {
       yield* register("ada", channel)
       yield* register("bob", foreign)
       const at = { id }
-      const deposit = (channel_id: string, grant_hex: string, row: Partial<Contract.Row>): Contract.Row => ({
-        call: "storeGrant",
-        at,
-        as: ada,
-        body: {
-          channel_id,
-          grant_hex
-        },
-        status: 200,
-        ...row
-      })
-      const notTheirs = (call: string, body?: unknown): ReadonlyArray<Contract.Row> => {
+      const deposit = (channel_id: string, grant_hex: string, more: Partial<Row>): Row =>
+        row("storeGrant", 200, {
+          at,
+          as: ada,
+          body: { channel_id, grant_hex },
+          ...more
+        })
+      const notTheirs = (call: string, body?: unknown): ReadonlyArray<Row> => {
         const sent = body === undefined ? {} : { body }
         return [
-          { call, at, as: { bearer: "bob" }, ...sent, status: 404, code: "TunnelNotFound" },
-          { call, at: { id: unknownId }, as: ada, ...sent, status: 404, code: "TunnelNotFound" }
+          row(call, "404 TunnelNotFound", { at, as: { bearer: "bob" }, ...sent }),
+          row(call, "404 TunnelNotFound", { at: { id: unknownId }, as: ada, ...sent })
         ]
       }
       const stands = { bridge_holder: holder, bridge_noise_pubkey: noise }
-      yield* Contract.hold(
+      yield* hold(
         "bridge",
         ada,
         [
-          { call: "get", at, as: ada, status: 200, answer: { mode: "off", channel: null, ...stands } },
-          { call: "call", at, as: ada, body: { tool: "bridge/status" }, status: 404, code: "BridgeGrantMissing" },
+          row("get", 200, { at, as: ada, answer: { mode: "off", channel: null, ...stands } }),
+          row("call", "404 BridgeGrantMissing", { at, as: ada, body: { tool: "bridge/status" } }),
           deposit("xyz", "", { status: 400, code: "MalformedRequest" }),
           deposit("", "", { body: "{", status: 400, code: "MalformedRequest" }),
           deposit("", "", { body: "[]", status: 422, code: "WrongShape" }),
@@ -111,26 +107,24 @@ layer(server(keys).pipe(Layer.provide(agent)), {
           deposit(channel, "f".repeat(278), { status: 400, code: "GrantUndecodable" }),
           deposit(channel, grant({ channel: foreign, holder }), { status: 400, code: "GrantMismatch" }),
           deposit(channel, grant({ channel, holder: noise }), { status: 400, code: "GrantMismatch" }),
-          { call: "get", at, as: ada, status: 200, answer: { mode: "off", channel: null, ...stands } },
+          row("get", 200, { at, as: ada, answer: { mode: "off", channel: null, ...stands } }),
           deposit(foreign, grant({ channel: foreign, holder }), { because: "what it is worth is seen at the call" }),
-          { call: "get", at, as: ada, status: 200, answer: { mode: "off", channel: foreign, ...stands } },
+          row("get", 200, { at, as: ada, answer: { mode: "off", channel: foreign, ...stands } }),
           deposit("c3".repeat(32), grant({ channel: "c3".repeat(32), holder }), { because: "the channel may come" }),
           deposit(channel, grant({ channel, holder }), {}),
           deposit(channel, grant({ channel, holder }), { because: "a grant may be replaced" }),
-          { call: "setMode", at, as: ada, body: { mode: "permanent" }, status: 200 },
-          { call: "setMode", at, as: ada, body: { mode: "sometimes" }, status: 400, code: "MalformedRequest" },
-          { call: "get", at, as: ada, status: 200, answer: { mode: "permanent", channel, ...stands } },
-          { call: "get", at: { id: bare }, as: ada, status: 200, answer: { mode: "off", channel: null, ...stands } },
-          { call: "call", at, as: ada, body: { tool: "bridge/other" }, status: 502, code: "BridgeCallFailed" },
-          {
-            call: "call",
+          row("setMode", 200, { at, as: ada, body: { mode: "permanent" } }),
+          row("setMode", "400 MalformedRequest", { at, as: ada, body: { mode: "sometimes" } }),
+          row("get", 200, { at, as: ada, answer: { mode: "permanent", channel, ...stands } }),
+          row("get", 200, { at: { id: bare }, as: ada, answer: { mode: "off", channel: null, ...stands } }),
+          row("call", "502 BridgeCallFailed", { at, as: ada, body: { tool: "bridge/other" } }),
+          row("call", 200, {
             at,
             as: ada,
             body: {
               tool: "bridge/status",
               arguments: { deep: [1] }
             },
-            status: 200,
             answer: {
               result: {
                 version: "1.2.3",
@@ -146,8 +140,8 @@ layer(server(keys).pipe(Layer.provide(agent)), {
                 })
               }
             }
-          },
-          { call: "call", at, as: ada, body: { tool: "Bad Tool" }, status: 400, code: "MalformedRequest" },
+          }),
+          row("call", "400 MalformedRequest", { at, as: ada, body: { tool: "Bad Tool" } }),
           ...notTheirs("get"),
           ...notTheirs("setMode", { mode: "off" }),
           ...notTheirs("storeGrant", { channel_id: channel, grant_hex: grant({ channel, holder }) }),
@@ -174,8 +168,8 @@ layer(server(keys).pipe(Layer.provide(agent)), {
         [[holder, noise]]
       )
       assert.isTrue((yield* tunnels.get({ params: { id } })).require_login, "a bridge that is on is behind the login")
-      const row = (yield* tunnelRecords.fleet({ query: {} })).find((each) => each.id === id)
-      assert.deepInclude(row, {
+      const listed = (yield* tunnelRecords.fleet({ query: {} })).find((each) => each.id === id)
+      assert.deepInclude(listed, {
         bridge_mode: "permanent",
         bridge_granted: true,
         bridge_last_seen_secs_ago: 7,

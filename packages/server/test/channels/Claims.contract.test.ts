@@ -1,7 +1,7 @@
 import { database, server } from "@catenet/testing/server/Accounts"
 import { account, ask, person } from "@catenet/testing/server/channels/Asking"
 import { grantBy, idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
-import * as Contract from "@catenet/testing/server/Contract"
+import { type As, hold, row, type Row } from "@catenet/testing/server/Contract"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -35,51 +35,37 @@ const minted = (word: string, label?: string) =>
     }
   )
 
-const byAllowList: ReadonlyArray<Contract.Row> = [
-  { call: "list", as: cyd, status: 200, answer: { claims: [{ channel, state: "Pending" }] } },
-  { call: "list", as: dan, status: 200, answer: { claims: [] } },
-  { call: "list", as: nameless, status: 200, answer: { claims: [] }, because: "this is not an error" },
-  { call: "claim", at, body: material, status: 401, code: "Unauthenticated" },
-  { call: "claim", as: nameless, at, body: "{", status: 403, code: "VerifiedEmailRequired" },
-  { call: "claim", as: cyd, at, body: { ...material, holder: "x" }, status: 400, code: "MalformedRequest" },
-  { call: "claim", as: dan, at, body: materialOf(idOf("attic"), "dan"), status: 400, code: "AttestationRefused" },
-  { call: "claim", as: dan, at, body: material, status: 403, code: "NotAllowListed" },
-  {
-    call: "claim",
+const byAllowList: ReadonlyArray<Row> = [
+  row("list", 200, { as: cyd, answer: { claims: [{ channel, state: "Pending" }] } }),
+  row("list", 200, { as: dan, answer: { claims: [] } }),
+  row("list", 200, { as: nameless, answer: { claims: [] }, because: "this is not an error" }),
+  row("claim", "401 Unauthenticated", { at, body: material }),
+  row("claim", "403 VerifiedEmailRequired", { as: nameless, at, body: "{" }),
+  row("claim", "400 MalformedRequest", { as: cyd, at, body: { ...material, holder: "x" } }),
+  row("claim", "400 AttestationRefused", { as: dan, at, body: materialOf(idOf("attic"), "dan") }),
+  row("claim", "403 NotAllowListed", { as: dan, at, body: material }),
+  row("claim", "403 NotAllowListed", {
     as: cyd,
     at: { channel: idOf("unknown") },
-    body: materialOf(idOf("unknown"), "cyd's laptop"),
-    status: 403,
-    code: "NotAllowListed"
-  },
-  { call: "collectGrants", as: cyd, at, status: 404, code: "NothingClaimed" },
-  { call: "collectGrants", as: cyd, at: { channel: "hall" }, status: 400, code: "MalformedRequest" },
-  { call: "claim", as: cyd, at, body: material, status: 200, answer: { claimed: true } },
-  { call: "claim", as: cyd, at, body: material, status: 200, because: "it is the same account's" },
-  { call: "claim", as: person("eve"), at, body: material, status: 409, code: "HolderClaimedElsewhere" },
-  {
-    call: "claim",
+    body: materialOf(idOf("unknown"), "cyd's laptop")
+  }),
+  row("collectGrants", "404 NothingClaimed", { as: cyd, at }),
+  row("collectGrants", "400 MalformedRequest", { as: cyd, at: { channel: "hall" } }),
+  row("claim", 200, { as: cyd, at, body: material, answer: { claimed: true } }),
+  row("claim", 200, { as: cyd, at, body: material, because: "it is the same account's" }),
+  row("claim", "409 HolderClaimedElsewhere", { as: person("eve"), at, body: material }),
+  row("claim", "403 ClaimProofRefused", { as: cyd, at, body: { ...material, account_proof: "00".repeat(64) } }),
+  row("list", 200, { as: cyd, answer: { claims: [{ channel, state: "Claimed" }] } }),
+  row("collectGrants", 200, {
     as: cyd,
     at,
-    body: { ...material, account_proof: "00".repeat(64) },
-    status: 403,
-    code: "ClaimProofRefused"
-  },
-  { call: "list", as: cyd, status: 200, answer: { claims: [{ channel, state: "Claimed" }] } },
-  {
-    call: "collectGrants",
-    as: cyd,
-    at,
-    status: 200,
     answer: { channel, identities: [{ holder, grant }] },
     because: "the owner had deposited it for that member"
-  },
-  { call: "claim", as: cyd, at, body: materialOf(channel, "cyd's phone"), status: 200 },
-  {
-    call: "collectGrants",
+  }),
+  row("claim", 200, { as: cyd, at, body: materialOf(channel, "cyd's phone") }),
+  row("collectGrants", 200, {
     as: cyd,
     at,
-    status: 200,
     answer: {
       channel,
       identities: [
@@ -88,8 +74,8 @@ const byAllowList: ReadonlyArray<Contract.Row> = [
       ].toSorted((a, b) => (a.holder < b.holder ? -1 : 1))
     },
     because: "a claim is not a grant"
-  },
-  { call: "collectGrants", as: person("eve"), at, status: 404, code: "NothingClaimed" }
+  }),
+  row("collectGrants", "404 NothingClaimed", { as: person("eve"), at })
 ]
 
 const byInvite = (invites: {
@@ -97,16 +83,16 @@ const byInvite = (invites: {
   readonly taken: string
   readonly late: string
   readonly expires_at: unknown
-}): ReadonlyArray<Contract.Row> => {
+}): ReadonlyArray<Row> => {
   const { expires_at, late, open, taken } = invites
   const shown = { channel, holder: keyOf("dan's laptop"), label: "for dan", expires_at, state: "open" }
-  const confirm = (as: Contract.As, invite: string) => ({ call: "confirmInvite", as, body: { invite } })
+  const confirm = (as: As, invite: string) => ({ call: "confirmInvite", as, body: { invite } })
   return [
-    { call: "showInvite", as: dan, query: `?invite=${open}`, status: 200, answer: shown },
-    { call: "showInvite", as: dan, query: `?invite=${"A".repeat(43)}`, status: 404, code: "ClaimInviteUnknown" },
-    { call: "showInvite", as: dan, query: "?invite=x", status: 404, code: "ClaimInviteUnknown" },
-    { call: "showInvite", as: dan, status: 400, code: "MalformedRequest" },
-    { call: "showInvite", as: dan, query: `?invite=${late}`, status: 410, code: "ClaimInviteGone" },
+    row("showInvite", 200, { as: dan, query: `?invite=${open}`, answer: shown }),
+    row("showInvite", "404 ClaimInviteUnknown", { as: dan, query: `?invite=${"A".repeat(43)}` }),
+    row("showInvite", "404 ClaimInviteUnknown", { as: dan, query: "?invite=x" }),
+    row("showInvite", "400 MalformedRequest", { as: dan }),
+    row("showInvite", "410 ClaimInviteGone", { as: dan, query: `?invite=${late}` }),
     { ...confirm(dan, "x"), status: 404, code: "ClaimInviteUnknown" },
     { ...confirm(dan, "A".repeat(43)), status: 404, code: "ClaimInviteUnknown" },
     { ...confirm(dan, late), status: 410, code: "ClaimInviteGone" },
@@ -116,8 +102,8 @@ const byInvite = (invites: {
     { ...confirm(dan, taken), status: 409, code: "HolderClaimedElsewhere", because: "a refused claim burns nothing" },
     { ...confirm(dan, open), status: 200, answer: { channel } },
     { ...confirm(dan, open), status: 410, code: "ClaimInviteGone" },
-    { call: "showInvite", as: dan, query: `?invite=${open}`, status: 410, code: "ClaimInviteGone" },
-    { call: "list", as: dan, status: 200, answer: { claims: [{ channel, state: "Claimed" }] } }
+    row("showInvite", "410 ClaimInviteGone", { as: dan, query: `?invite=${open}` }),
+    row("list", 200, { as: dan, answer: { claims: [{ channel, state: "Claimed" }] } })
   ]
 }
 
@@ -138,7 +124,7 @@ layer(inDatabase, { excludeTestServices: true, timeout: "60 seconds" })("claims"
       )
       yield* own(`/${channel}/members`, material)
       yield* own(`/${channel}/grants/${holder}`, { grant })
-      yield* Contract.hold("claims", cyd, [...byAllowList, ...byInvite({ open, taken, late, expires_at })])
+      yield* hold("claims", cyd, [...byAllowList, ...byInvite({ open, taken, late, expires_at })])
     })
   )
 })

@@ -1,4 +1,4 @@
-import * as Contract from "@catenet/testing/server/Contract"
+import { hold, row } from "@catenet/testing/server/Contract"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { layer } from "@effect/vitest"
@@ -26,68 +26,47 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("edge server
         })
       yield* post("/admin/provision-tunnel", { subject: "s", name: "n", hostname: "a.example.test" })
       const beat = { id: "primary", peer_addr: "edge.example:4433" }
-      yield* Contract.hold(
+      yield* hold(
         "edges",
         as,
         [
-          { call: "lookup", as, query: "?host=a.example.test", status: 404, code: "NoLiveEdge" },
-          { call: "heartbeat", as, body: beat, status: 200 },
-          { call: "agentProved", as, body: { token: "9".repeat(64), key }, status: 200 },
-          {
-            call: "ticketKeys",
+          row("lookup", "404 NoLiveEdge", { as, query: "?host=a.example.test" }),
+          row("heartbeat", 200, { as, body: beat }),
+          row("agentProved", 200, { as, body: { token: "9".repeat(64), key } }),
+          row("ticketKeys", "403 TicketKeysRefused", {
             as,
-            body: { id: "primary", key: "09".repeat(32), signature: "ab".repeat(64) },
-            status: 403,
-            code: "TicketKeysRefused"
-          },
-          { call: "heartbeat", as, body: { ...beat, pubkey: key }, status: 400, code: "HeartbeatProofIncomplete" },
-          {
-            call: "heartbeat",
-            as,
-            body: { ...beat, pubkey: key, signature: "ab".repeat(64) },
-            status: 403,
-            code: "HeartbeatRefused"
-          },
-          {
-            call: "lookup",
+            body: { id: "primary", key: "09".repeat(32), signature: "ab".repeat(64) }
+          }),
+          row("heartbeat", "400 HeartbeatProofIncomplete", { as, body: { ...beat, pubkey: key } }),
+          row("heartbeat", "403 HeartbeatRefused", { as, body: { ...beat, pubkey: key, signature: "ab".repeat(64) } }),
+          row("lookup", 200, {
             as,
             query: "?host=a.example.test",
-            status: 200,
             answer: { edge_id: "primary", peer_addr: "edge.example:4433" }
-          },
-          { call: "lookup", as, query: "?", status: 400, code: "LookupAmbiguous" },
-          { call: "lookup", as, query: `?host=a.example.test&token=${key}`, status: 400, code: "LookupAmbiguous" },
-          { call: "lookup", as, query: "?token=zz", status: 400, code: "MalformedRequest" },
-          { call: "list", as, status: 200 },
-          { call: "list", as, query: "?cursor=", status: 400, code: "MalformedRequest" },
-          { call: "rehydrate", as, at: { edge_id: "primary" }, status: 200 },
-          {
-            call: "rehydrate",
+          }),
+          row("lookup", "400 LookupAmbiguous", { as, query: "?" }),
+          row("lookup", "400 LookupAmbiguous", { as, query: `?host=a.example.test&token=${key}` }),
+          row("lookup", "400 MalformedRequest", { as, query: "?token=zz" }),
+          row("list", 200, { as }),
+          row("list", "400 MalformedRequest", { as, query: "?cursor=" }),
+          row("rehydrate", 200, { as, at: { edge_id: "primary" } }),
+          row("rehydrate", "400 MalformedRequest", { as, at: { edge_id: "primary" }, query: "?limit=0" }),
+          row("rehydrate", "400 MalformedRequest", { as, at: { edge_id: "%20" } }),
+          row("rebind", 200, { as, at: { id: "primary" } }),
+          row("rebind", "404 EdgeUnknown", { as, at: { id: "anonymous" } }),
+          row("rebind", "400 MalformedRequest", { as, at: { id: "%20" } }),
+          row("revokedTokens", 200, { as }),
+          row("checkVisitor", 200, { as, body: { host: "a.example.test" } }),
+          row("checkVisitor", "400 MalformedRequest", { as, body: { host: "a b", session: "short" } }),
+          row("redeemGateCode", "403 GateCodeRefused", {
             as,
-            at: { edge_id: "primary" },
-            query: "?limit=0",
-            status: 400,
-            code: "MalformedRequest"
-          },
-          { call: "rehydrate", as, at: { edge_id: "%20" }, status: 400, code: "MalformedRequest" },
-          { call: "rebind", as, at: { id: "primary" }, status: 200 },
-          { call: "rebind", as, at: { id: "anonymous" }, status: 404, code: "EdgeUnknown" },
-          { call: "rebind", as, at: { id: "%20" }, status: 400, code: "MalformedRequest" },
-          { call: "revokedTokens", as, status: 200 },
-          { call: "checkVisitor", as, body: { host: "a.example.test" }, status: 200 },
-          { call: "checkVisitor", as, body: { host: "a b", session: "short" }, status: 400, code: "MalformedRequest" },
-          {
-            call: "redeemGateCode",
-            as,
-            body: { host: "a.example.test", code: "A".repeat(43), browser: key },
-            status: 403,
-            code: "GateCodeRefused"
-          },
-          { call: "redeemGateCode", as, body: { host: "a.example.test" }, status: 422, code: "WrongShape" },
-          { call: "endVisit", as, body: { host: "a.example.test", session: "A".repeat(43) }, status: 200 },
-          { call: "endVisit", as, body: { session: "A".repeat(43) }, status: 422, code: "WrongShape" },
-          { call: "authorizeChannel", as, body: { channel: key, holder: key }, status: 404, code: "MemberNotAdmitted" },
-          { call: "authorizeChannel", as, body: { channel: "zz", holder: key }, status: 400, code: "MalformedRequest" }
+            body: { host: "a.example.test", code: "A".repeat(43), browser: key }
+          }),
+          row("redeemGateCode", "422 WrongShape", { as, body: { host: "a.example.test" } }),
+          row("endVisit", 200, { as, body: { host: "a.example.test", session: "A".repeat(43) } }),
+          row("endVisit", "422 WrongShape", { as, body: { session: "A".repeat(43) } }),
+          row("authorizeChannel", "404 MemberNotAdmitted", { as, body: { channel: key, holder: key } }),
+          row("authorizeChannel", "400 MalformedRequest", { as, body: { channel: "zz", holder: key } })
         ],
         never
       )

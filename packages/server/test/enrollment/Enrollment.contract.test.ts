@@ -4,7 +4,7 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
-import * as Contract from "@catenet/testing/server/Contract"
+import { hold, row } from "@catenet/testing/server/Contract"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
 import * as TestServer from "@catenet/testing/server/TestServer"
@@ -69,75 +69,45 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("enrollment"
       const proof = AgentRequest.sign(native, first, asked, now)
       const header = { "idempotency-key": "mine" }
       const unknown = "99".repeat(32)
-      yield* Contract.hold(
+      yield* hold(
         "enrollment",
         operator,
         [
-          { call: "issue", as: operator, headers: header, body: { tenant: "a" }, status: 200 },
-          {
-            call: "issue",
+          row("issue", 200, { as: operator, headers: header, body: { tenant: "a" } }),
+          row("issue", "409 IdempotencyKeyReused", { as: operator, headers: header, body: { tenant: "b" } }),
+          row("issueBatch", 200, { as: operator, headers: header, body: { tenant: "a", count: 2 } }),
+          row("issueBatch", "400 BatchCountOutOfRange", { as: operator, body: { tenant: "a", count: 0 } }),
+          row("issueBatch", "409 IdempotencyKeyReused", {
             as: operator,
-            headers: header,
-            body: { tenant: "b" },
-            status: 409,
-            code: "IdempotencyKeyReused"
-          },
-          { call: "issueBatch", as: operator, headers: header, body: { tenant: "a", count: 2 }, status: 200 },
-          {
-            call: "issueBatch",
-            as: operator,
-            body: { tenant: "a", count: 0 },
-            status: 400,
-            code: "BatchCountOutOfRange"
-          },
-          {
-            call: "issueBatch",
-            as: operator,
-            body: { tenant: "a", count: 3, idempotency_key: "mine" },
-            status: 409,
-            code: "IdempotencyKeyReused"
-          },
-          { call: "outstanding", as: operator, status: 200 },
-          { call: "outstanding", as: operator, query: "?cursor=", status: 400, code: "MalformedRequest" },
-          { call: "outstandingBootstraps", as: operator, status: 200 },
-          { call: "outstandingBootstraps", as: operator, query: "?limit=0", status: 400, code: "MalformedRequest" },
-          { call: "redeem", body: redemption(token, unknown), status: 403, code: "JoinProofRefused" },
-          { call: "redeem", body: redemption(unknown), status: 404, code: "JoinTokenUnknown" },
-          { call: "redeem", body: redemption(token), status: 200, answer: { tenant: "t" } },
-          { call: "redeem", body: redemption(token), status: 409, code: "AgentAlreadyEnrolled" },
-          { call: "redeem", body: redemption(token, token, second), status: 409, code: "JoinTokenSpent" },
-          { call: "mintBootstrap", as: operator, headers: header, body: { secret: "a" }, status: 200 },
-          {
-            call: "mintBootstrap",
-            as: operator,
-            headers: header,
-            body: { secret: "b" },
-            status: 409,
-            code: "IdempotencyKeyReused"
-          },
-          { call: "redeemBootstrap", body: keyed(bootstrap, unknown), status: 403, code: "BootstrapProofRefused" },
-          { call: "redeemBootstrap", body: keyed(kept), status: 200, answer: { secret: "s" } },
-          { call: "redeemBootstrap", body: keyed(kept), status: 409, code: "BootstrapAlreadyRedeemed" },
-          { call: "redeemBootstrap", body: { token: bootstrap }, status: 200, answer: { secret: "s" } },
-          { call: "redeemBootstrap", body: { token: bootstrap }, status: 409, code: "BootstrapTokenSpent" },
-          { call: "redeemBootstrap", body: { token: late }, status: 410, code: "BootstrapTokenExpired" },
-          { call: "redeemBootstrap", body: { token: unknown }, status: 404, code: "BootstrapTokenUnknown" },
-          { call: "currentToken", body: { token: served }, status: 403, code: "AgentProofRequired" },
-          {
-            call: "currentToken",
+            body: { tenant: "a", count: 3, idempotency_key: "mine" }
+          }),
+          row("outstanding", 200, { as: operator }),
+          row("outstanding", "400 MalformedRequest", { as: operator, query: "?cursor=" }),
+          row("outstandingBootstraps", 200, { as: operator }),
+          row("outstandingBootstraps", "400 MalformedRequest", { as: operator, query: "?limit=0" }),
+          row("redeem", "403 JoinProofRefused", { body: redemption(token, unknown) }),
+          row("redeem", "404 JoinTokenUnknown", { body: redemption(unknown) }),
+          row("redeem", 200, { body: redemption(token), answer: { tenant: "t" } }),
+          row("redeem", "409 AgentAlreadyEnrolled", { body: redemption(token) }),
+          row("redeem", "409 JoinTokenSpent", { body: redemption(token, token, second) }),
+          row("mintBootstrap", 200, { as: operator, headers: header, body: { secret: "a" } }),
+          row("mintBootstrap", "409 IdempotencyKeyReused", { as: operator, headers: header, body: { secret: "b" } }),
+          row("redeemBootstrap", "403 BootstrapProofRefused", { body: keyed(bootstrap, unknown) }),
+          row("redeemBootstrap", 200, { body: keyed(kept), answer: { secret: "s" } }),
+          row("redeemBootstrap", "409 BootstrapAlreadyRedeemed", { body: keyed(kept) }),
+          row("redeemBootstrap", 200, { body: { token: bootstrap }, answer: { secret: "s" } }),
+          row("redeemBootstrap", "409 BootstrapTokenSpent", { body: { token: bootstrap } }),
+          row("redeemBootstrap", "410 BootstrapTokenExpired", { body: { token: late } }),
+          row("redeemBootstrap", "404 BootstrapTokenUnknown", { body: { token: unknown } }),
+          row("currentToken", "403 AgentProofRequired", { body: { token: served } }),
+          row("currentToken", 200, {
             headers: { [AgentRequest.header]: proof },
             body: { token: served },
-            status: 200,
             answer: { routing_token: served }
-          },
-          { call: "reportVersion", body: { token: served, version: "a b" }, status: 400, code: "MalformedRequest" },
-          {
-            call: "reportVersion",
-            body: { token: "ee".repeat(32), version: "1" },
-            status: 404,
-            code: "TunnelNotFound"
-          },
-          { call: "reportVersion", body: { token: served, version: "0.1.0" }, status: 200 }
+          }),
+          row("reportVersion", "400 MalformedRequest", { body: { token: served, version: "a b" } }),
+          row("reportVersion", "404 TunnelNotFound", { body: { token: "ee".repeat(32), version: "1" } }),
+          row("reportVersion", 200, { body: { token: served, version: "0.1.0" } })
         ],
         {
           "reportVersion AgentProofRequired": "a tunnel whose agent has proved a key is in ProvedCalls.test.ts"

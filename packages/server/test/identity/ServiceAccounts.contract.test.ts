@@ -1,6 +1,6 @@
 import * as Accounts from "@catenet/testing/server/Accounts"
 import { server as plainServer } from "@catenet/testing/server/Accounts"
-import * as Contract from "@catenet/testing/server/Contract"
+import { hold, row, type Row } from "@catenet/testing/server/Contract"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -48,38 +48,32 @@ const listed = (place: number) => ({
 })
 const key = { "idempotency-key": "a key of mine" }
 
-const rows: ReadonlyArray<Contract.Row> = [
-  { call: "list", as: ada, status: 200, answer: [1, 2, 3].map(listed), because: "oldest first, without secrets" },
-  { call: "list", as: ada, query: "?limit=1", status: 200, answer: [listed(1)] },
-  { call: "list", as: bob, status: 200, answer: [], because: "nothing of others is seen" },
-  { call: "get", as: ada, ...at("1"), status: 200, answer: listed(1) },
-  { call: "get", as: bob, ...at("1"), status: 404, code: "ServiceAccountNotFound" },
-  { call: "get", as: ada, at: { client_id: "no-client-id" }, status: 404, code: "ServiceAccountNotFound" },
-  { call: "create", as: ada, headers: key, body: { name: " build server " }, status: 200 },
-  { call: "create", as: ada, headers: key, body: { name: "another" }, status: 409, code: "IdempotencyKeyReused" },
-  { call: "create", as: bob, headers: key, body: { name: "another" }, status: 200, because: "keys are the caller's" },
-  { call: "create", as: ada, body: { name: " " }, status: 400, code: "MalformedRequest" },
-  { call: "create", as: ada, body: { name: "x".repeat(201) }, status: 400, code: "MalformedRequest" },
-  { call: "create", as: ada, body: { name: 7 }, status: 422, code: "WrongShape" },
-  {
-    call: "create",
-    as: { bearer: "full" },
-    body: { name: "one more" },
-    status: 400,
-    code: "ServiceAccountLimitReached"
-  },
-  { call: "create", as: ada, body: { name: "broken" }, status: 502, code: "IdentityProviderFailed" },
-  { call: "rotate", as: ada, ...at("1"), status: 200 },
-  { call: "rotate", as: bob, ...at("1"), status: 404, code: "ServiceAccountNotFound" },
-  { call: "rotate", as: ada, ...at("9"), status: 404, code: "ServiceAccountNotFound" },
-  { call: "rotate", as: ada, ...at("2"), status: 502, code: "IdentityProviderFailed", because: "it is gone there" },
-  { call: "remove", as: bob, ...at("1"), status: 404, code: "ServiceAccountNotFound" },
-  { call: "remove", as: ada, ...at("9"), status: 404, code: "ServiceAccountNotFound" },
-  { call: "remove", as: ada, ...at("3"), status: 502, code: "IdentityProviderFailed" },
-  { call: "get", as: ada, ...at("3"), status: 200, because: "nothing was changed" },
-  { call: "remove", as: ada, ...at("2"), status: 204, because: "what is gone there can be deleted here" },
-  { call: "remove", as: ada, ...at("1"), status: 204 },
-  { call: "remove", as: ada, ...at("1"), status: 404, code: "ServiceAccountNotFound" }
+const rows: ReadonlyArray<Row> = [
+  row("list", 200, { as: ada, answer: [1, 2, 3].map(listed), because: "oldest first, without secrets" }),
+  row("list", 200, { as: ada, query: "?limit=1", answer: [listed(1)] }),
+  row("list", 200, { as: bob, answer: [], because: "nothing of others is seen" }),
+  row("get", 200, { as: ada, ...at("1"), answer: listed(1) }),
+  row("get", "404 ServiceAccountNotFound", { as: bob, ...at("1") }),
+  row("get", "404 ServiceAccountNotFound", { as: ada, at: { client_id: "no-client-id" } }),
+  row("create", 200, { as: ada, headers: key, body: { name: " build server " } }),
+  row("create", "409 IdempotencyKeyReused", { as: ada, headers: key, body: { name: "another" } }),
+  row("create", 200, { as: bob, headers: key, body: { name: "another" }, because: "keys are the caller's" }),
+  row("create", "400 MalformedRequest", { as: ada, body: { name: " " } }),
+  row("create", "400 MalformedRequest", { as: ada, body: { name: "x".repeat(201) } }),
+  row("create", "422 WrongShape", { as: ada, body: { name: 7 } }),
+  row("create", "400 ServiceAccountLimitReached", { as: { bearer: "full" }, body: { name: "one more" } }),
+  row("create", "502 IdentityProviderFailed", { as: ada, body: { name: "broken" } }),
+  row("rotate", 200, { as: ada, ...at("1") }),
+  row("rotate", "404 ServiceAccountNotFound", { as: bob, ...at("1") }),
+  row("rotate", "404 ServiceAccountNotFound", { as: ada, ...at("9") }),
+  row("rotate", "502 IdentityProviderFailed", { as: ada, ...at("2"), because: "it is gone there" }),
+  row("remove", "404 ServiceAccountNotFound", { as: bob, ...at("1") }),
+  row("remove", "404 ServiceAccountNotFound", { as: ada, ...at("9") }),
+  row("remove", "502 IdentityProviderFailed", { as: ada, ...at("3") }),
+  row("get", 200, { as: ada, ...at("3"), because: "nothing was changed" }),
+  row("remove", 204, { as: ada, ...at("2"), because: "what is gone there can be deleted here" }),
+  row("remove", 204, { as: ada, ...at("1") }),
+  row("remove", "404 ServiceAccountNotFound", { as: ada, ...at("1") })
 ]
 
 const elsewhere = "is asked of a server without a provider"
@@ -88,7 +82,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("service acc
   it.effect("answer as declared", () =>
     Effect.andThen(
       onRecord,
-      Contract.hold("serviceAccounts", ada, rows, {
+      hold("serviceAccounts", ada, rows, {
         "create IdentityProviderNotConfigured": elsewhere,
         "rotate IdentityProviderNotConfigured": elsewhere,
         "remove IdentityProviderNotConfigured": elsewhere

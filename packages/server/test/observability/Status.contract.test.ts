@@ -1,4 +1,4 @@
-import * as Contract from "@catenet/testing/server/Contract"
+import { hold, row } from "@catenet/testing/server/Contract"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { afterAll, layer } from "@effect/vitest"
@@ -18,16 +18,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("status", (it) => {
   it.effect("holds its contract", () =>
-    Contract.hold(
+    hold(
       "status",
       "anonymous",
-      [
-        { call: "status", status: 200 },
-        { call: "live", status: 200 },
-        { call: "ready", status: 200 },
-        { call: "networkInfo", status: 200 },
-        { call: "edgeCa", status: 200 }
-      ],
+      [row("status", 200), row("live", 200), row("ready", 200), row("networkInfo", 200), row("edgeCa", 200)],
       {
         "ready DatabaseUnreachable": "Statuses.test.ts takes the database away",
         "ready NotServing": "Drain.test.ts asks a server that is about to stop",

@@ -9,7 +9,7 @@ import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import * as Proof from "@catenet/crypto/OperatorBinding"
 import type { TopologyIds } from "@catenet/domain/topologies/Topology"
 import { bearerOf, database, server } from "@catenet/testing/server/Accounts"
-import * as Contract from "@catenet/testing/server/Contract"
+import { hold, row, type Row } from "@catenet/testing/server/Contract"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -50,128 +50,84 @@ const created = Effect.gen(function* () {
   return yield* Effect.all([topologies.create({ headers: {} }), topologies.create({ headers: {} })])
 })
 
-const rows = ([own, other]: readonly [TopologyIds, TopologyIds]): ReadonlyArray<Contract.Row> => {
+const rows = ([own, other]: readonly [TopologyIds, TopologyIds]): ReadonlyArray<Row> => {
   const { id } = own
   const at = { id }
   const agentAt = (agent: string) => ({ id, agent })
   const binding = { operator_pubkey, proof: proofFor(id) }
-  const noAccess = (
-    row: Omit<Contract.Row, "status" | "at">,
-    code: string,
-    status = 404
-  ): ReadonlyArray<Contract.Row> =>
-    hidden(id).map((each): Contract.Row => Object.assign({ as: carol, at: { id: each }, status, code }, row))
+  const noAccess = (row: Omit<Row, "status" | "at">, code: string, status = 404): ReadonlyArray<Row> =>
+    hidden(id).map((each): Row => Object.assign({ as: carol, at: { id: each }, status, code }, row))
 
   return [
     // The whole.
-    { call: "create", as: carol, status: 200 },
-    {
-      call: "create",
-      as: carol,
-      headers: { "idempotency-key": "k".repeat(256) },
-      status: 400,
-      code: "MalformedRequest"
-    },
-    { call: "list", as: ada, status: 200, answer: [own, other] },
-    { call: "list", as: ada, query: "?limit=1", status: 200, answer: [own] },
-    { call: "listShared", as: ada, status: 200, answer: [], because: "a bearer caller has no verified address" },
-    { call: "listShared", as: bob, status: 200, answer: [] },
-    {
-      call: "get",
+    row("create", 200, { as: carol }),
+    row("create", "400 MalformedRequest", { as: carol, headers: { "idempotency-key": "k".repeat(256) } }),
+    row("list", 200, { as: ada, answer: [own, other] }),
+    row("list", 200, { as: ada, query: "?limit=1", answer: [own] }),
+    row("listShared", 200, { as: ada, answer: [], because: "a bearer caller has no verified address" }),
+    row("listShared", 200, { as: bob, answer: [] }),
+    row("get", 200, {
       as: ada,
       at,
-      status: 200,
       answer: { ...own, owner: "ada", agents: [], edges: [], overlay_mode: "baseline", labels: [] }
-    },
+    }),
     ...noAccess({ call: "get" }, "TopologyNotFound"),
-    { call: "get", as: bob, at, status: 404, code: "TopologyNotFound", because: "not shared yet" },
+    row("get", "404 TopologyNotFound", { as: bob, at, because: "not shared yet" }),
 
     // Sharing.
-    { call: "share", as: ada, at, body: { email: " BOB@b.example" }, status: 200 },
-    { call: "share", as: ada, at, body: { email: "bob@b.example" }, status: 200, because: "sharing is idempotent" },
-    { call: "share", as: ada, at, body: { email: "anonymous" }, status: 400, code: "MalformedRequest" },
+    row("share", 200, { as: ada, at, body: { email: " BOB@b.example" } }),
+    row("share", 200, { as: ada, at, body: { email: "bob@b.example" }, because: "sharing is idempotent" }),
+    row("share", "400 MalformedRequest", { as: ada, at, body: { email: "anonymous" } }),
     ...noAccess({ call: "share", body: { email: "c@c.example" } }, "TopologyNotFound"),
-    { call: "share", as: bob, at, body: { email: "c@c.example" }, status: 404, code: "TopologyNotFound" },
-    { call: "listShares", as: ada, at, status: 200, answer: { emails: ["bob@b.example"] } },
-    { call: "listShares", as: bob, at, status: 404, code: "TopologyNotFound" },
-    { call: "listShared", as: bob, status: 200, answer: [own] },
-    { call: "get", as: bob, at, status: 200 },
-    { call: "get", as: { bearer: "bob" }, at, status: 404, code: "TopologyNotFound" },
+    row("share", "404 TopologyNotFound", { as: bob, at, body: { email: "c@c.example" } }),
+    row("listShares", 200, { as: ada, at, answer: { emails: ["bob@b.example"] } }),
+    row("listShares", "404 TopologyNotFound", { as: bob, at }),
+    row("listShared", 200, { as: bob, answer: [own] }),
+    row("get", 200, { as: bob, at }),
+    row("get", "404 TopologyNotFound", { as: { bearer: "bob" }, at }),
 
     // Agents.
-    { call: "assignAgent", as: ada, at, body: { agent: x.toUpperCase() }, status: 200 },
-    { call: "assignAgent", as: ada, at, body: { agent: x }, status: 409, code: "AgentAssigned" },
-    { call: "assignAgent", as: ada, at, headers: repeated, body: { agent: w }, status: 200 },
-    { call: "assignAgent", as: ada, at, headers: repeated, body: { agent: w }, status: 200, because: "it is the same" },
-    {
-      call: "assignAgent",
-      as: ada,
-      at,
-      headers: repeated,
-      body: { agent: x },
-      status: 409,
-      code: "IdempotencyKeyReused"
-    },
-    { call: "unassignAgent", as: ada, at: { ...at, agent: w }, status: 200 },
-    { call: "assignAgent", as: ada, at: { id: other.id }, body: { agent: x }, status: 409, code: "AgentAssigned" },
-    { call: "assignAgent", as: bob, at, body: { agent: x }, status: 403, code: "NotAgentOwner" },
-    {
-      call: "assignAgent",
-      as: bob,
-      at,
-      body: { agent: x, proof: "00".repeat(64) },
-      status: 403,
-      code: "PlacementProofInvalid"
-    },
-    { call: "assignAgent", as: bob, at, body: { agent: y, proof: "00" }, status: 400, code: "MalformedRequest" },
-    { call: "assignAgent", as: bob, at, body: { agent: y, kind: "super-peer" }, status: 200 },
-    { call: "assignAgent", as: ada, at, body: { agent: y }, status: 403, code: "NotAgentOwner" },
-    { call: "assignAgent", as: ada, at, body: { agent: z, kind: "king" }, status: 400, code: "MalformedRequest" },
-    { call: "assignAgent", as: ada, at, body: { agent: "z" }, status: 400, code: "MalformedRequest" },
+    row("assignAgent", 200, { as: ada, at, body: { agent: x.toUpperCase() } }),
+    row("assignAgent", "409 AgentAssigned", { as: ada, at, body: { agent: x } }),
+    row("assignAgent", 200, { as: ada, at, headers: repeated, body: { agent: w } }),
+    row("assignAgent", 200, { as: ada, at, headers: repeated, body: { agent: w }, because: "it is the same" }),
+    row("assignAgent", "409 IdempotencyKeyReused", { as: ada, at, headers: repeated, body: { agent: x } }),
+    row("unassignAgent", 200, { as: ada, at: { ...at, agent: w } }),
+    row("assignAgent", "409 AgentAssigned", { as: ada, at: { id: other.id }, body: { agent: x } }),
+    row("assignAgent", "403 NotAgentOwner", { as: bob, at, body: { agent: x } }),
+    row("assignAgent", "403 PlacementProofInvalid", { as: bob, at, body: { agent: x, proof: "00".repeat(64) } }),
+    row("assignAgent", "400 MalformedRequest", { as: bob, at, body: { agent: y, proof: "00" } }),
+    row("assignAgent", 200, { as: bob, at, body: { agent: y, kind: "super-peer" } }),
+    row("assignAgent", "403 NotAgentOwner", { as: ada, at, body: { agent: y } }),
+    row("assignAgent", "400 MalformedRequest", { as: ada, at, body: { agent: z, kind: "king" } }),
+    row("assignAgent", "400 MalformedRequest", { as: ada, at, body: { agent: "z" } }),
     ...noAccess({ call: "assignAgent", body: { agent: x } }, "TopologyNotFound"),
-    { call: "labelAgent", as: ada, at: agentAt(x), body: { label: "kitchen" }, status: 200 },
-    { call: "labelAgent", as: bob, at: agentAt(y), body: { label: "camera" }, status: 200 },
-    { call: "labelAgent", as: bob, at: agentAt(x), body: { label: "mine" }, status: 404, code: "AgentNotAssigned" },
-    { call: "labelAgent", as: carol, at: agentAt(x), body: { label: "x" }, status: 404, code: "TopologyNotFound" },
-    { call: "labelAgent", as: ada, at: agentAt(x), body: { label: "" }, status: 400, code: "MalformedRequest" },
+    row("labelAgent", 200, { as: ada, at: agentAt(x), body: { label: "kitchen" } }),
+    row("labelAgent", 200, { as: bob, at: agentAt(y), body: { label: "camera" } }),
+    row("labelAgent", "404 AgentNotAssigned", { as: bob, at: agentAt(x), body: { label: "mine" } }),
+    row("labelAgent", "404 TopologyNotFound", { as: carol, at: agentAt(x), body: { label: "x" } }),
+    row("labelAgent", "400 MalformedRequest", { as: ada, at: agentAt(x), body: { label: "" } }),
 
     // Edges.
-    { call: "addEdge", as: ada, at, body: { a: y, b: x }, status: 200 },
-    { call: "addEdge", as: bob, at, body: { a: x, b: y.toUpperCase() }, status: 409, code: "EdgeRefused" },
-    { call: "addEdge", as: ada, at, headers: repeated, body: { a: w, b: x }, status: 200 },
-    { call: "addEdge", as: ada, at, headers: repeated, body: { a: w, b: x }, status: 200, because: "it is the same" },
-    {
-      call: "addEdge",
-      as: ada,
-      at,
-      headers: repeated,
-      body: { a: w, b: y },
-      status: 409,
-      code: "IdempotencyKeyReused"
-    },
-    { call: "removeEdge", as: ada, at, body: { a: w, b: x }, status: 200 },
-    { call: "addEdge", as: ada, at, body: { a: x, b: x }, status: 409, code: "EdgeRefused" },
+    row("addEdge", 200, { as: ada, at, body: { a: y, b: x } }),
+    row("addEdge", "409 EdgeRefused", { as: bob, at, body: { a: x, b: y.toUpperCase() } }),
+    row("addEdge", 200, { as: ada, at, headers: repeated, body: { a: w, b: x } }),
+    row("addEdge", 200, { as: ada, at, headers: repeated, body: { a: w, b: x }, because: "it is the same" }),
+    row("addEdge", "409 IdempotencyKeyReused", { as: ada, at, headers: repeated, body: { a: w, b: y } }),
+    row("removeEdge", 200, { as: ada, at, body: { a: w, b: x } }),
+    row("addEdge", "409 EdgeRefused", { as: ada, at, body: { a: x, b: x } }),
     ...noAccess({ call: "addEdge", body: { a: x, b: z } }, "EdgeRefused", 409),
-    { call: "addEdge", as: bob, at, body: { a: y, b: z }, status: 200, because: "an end need not be an agent" },
-    { call: "removeEdge", as: ada, at, body: { a: x, b: z }, status: 404, code: "EdgeNotFound" },
+    row("addEdge", 200, { as: bob, at, body: { a: y, b: z }, because: "an end need not be an agent" }),
+    row("removeEdge", "404 EdgeNotFound", { as: ada, at, body: { a: x, b: z } }),
     ...noAccess({ call: "removeEdge", body: { a: x, b: y } }, "EdgeNotFound"),
-    { call: "noteChannel", as: ada, at, body: { a: x, b: y, channel: key("d") }, status: 200 },
-    {
-      call: "noteChannel",
-      as: ada,
-      at,
-      body: { a: x, b: y, channel: key("e") },
-      status: 403,
-      code: "ChannelUnrelated"
-    },
-    { call: "noteChannel", as: ada, at, body: { a: x, b: z, channel: key("e") }, status: 404, code: "EdgeNotFound" },
-    { call: "noteChannel", as: ada, at, body: { a: x, b: y, channel: "d" }, status: 400, code: "MalformedRequest" },
+    row("noteChannel", 200, { as: ada, at, body: { a: x, b: y, channel: key("d") } }),
+    row("noteChannel", "403 ChannelUnrelated", { as: ada, at, body: { a: x, b: y, channel: key("e") } }),
+    row("noteChannel", "404 EdgeNotFound", { as: ada, at, body: { a: x, b: z, channel: key("e") } }),
+    row("noteChannel", "400 MalformedRequest", { as: ada, at, body: { a: x, b: y, channel: "d" } }),
     ...noAccess({ call: "noteChannel", body: { a: x, b: y } }, "EdgeNotFound"),
-    {
-      call: "get",
+    row("get", 200, {
       as: bob,
       at,
-      status: 200,
       answer: {
         ...own,
         owner: "ada",
@@ -189,99 +145,76 @@ const rows = ([own, other]: readonly [TopologyIds, TopologyIds]): ReadonlyArray<
           { agent: y, label: "camera" }
         ]
       }
-    },
-    { call: "noteChannel", as: bob, at, body: { a: x, b: y, channel: null }, status: 200 },
-    { call: "noteChannel", as: bob, at, body: { a: x, b: y, channel: key("f") }, status: 200, because: "allow-listed" },
+    }),
+    row("noteChannel", 200, { as: bob, at, body: { a: x, b: y, channel: null } }),
+    row("noteChannel", 200, { as: bob, at, body: { a: x, b: y, channel: key("f") }, because: "allow-listed" }),
 
     // Mode and suggestions.
-    { call: "suggest", as: ada, at, body: { shortcut_budget: 17 }, status: 409, code: "NothingToSuggest" },
-    { call: "setMode", as: ada, at, body: { mode: " Smart_Route" }, status: 200 },
-    { call: "setMode", as: ada, at, body: { mode: "mesh" }, status: 400, code: "MalformedRequest" },
-    { call: "setMode", as: carol, at, body: { mode: "mesh" }, status: 400, code: "MalformedRequest" },
-    { call: "setMode", as: bob, at, body: { mode: "baseline" }, status: 404, code: "TopologyNotFound" },
+    row("suggest", "409 NothingToSuggest", { as: ada, at, body: { shortcut_budget: 17 } }),
+    row("setMode", 200, { as: ada, at, body: { mode: " Smart_Route" } }),
+    row("setMode", "400 MalformedRequest", { as: ada, at, body: { mode: "mesh" } }),
+    row("setMode", "400 MalformedRequest", { as: carol, at, body: { mode: "mesh" } }),
+    row("setMode", "404 TopologyNotFound", { as: bob, at, body: { mode: "baseline" } }),
     ...noAccess({ call: "setMode", body: { mode: "baseline" } }, "TopologyNotFound"),
-    { call: "suggest", as: ada, at, body: { shortcut_budget: 17 }, status: 400, code: "ShortcutBudgetTooLarge" },
-    {
-      call: "suggest",
+    row("suggest", "400 ShortcutBudgetTooLarge", { as: ada, at, body: { shortcut_budget: 17 } }),
+    row("suggest", 200, {
       as: ada,
       at,
       body: `{"links":[{"a":"${y}","b":"${x}","cost":18446744073709551615},{"a":"${x}","b":"${z}","cost":1}]}`,
-      status: 200,
       because: "costs reach 2^64-1, and links of no agent do not count"
-    },
-    {
-      call: "suggest",
+    }),
+    row("suggest", 200, {
       as: ada,
       at,
       body: {},
-      status: 200,
       answer: { mode: "smart-route", links: [], total_cost: 0, connected: false }
-    },
-    { call: "suggest", as: bob, at, body: {}, status: 404, code: "TopologyNotFound" },
-    { call: "suggest", as: ada, at: { id: other.id }, body: {}, status: 400, code: "TooManyAgents" },
+    }),
+    row("suggest", "404 TopologyNotFound", { as: bob, at, body: {} }),
+    row("suggest", "400 TooManyAgents", { as: ada, at: { id: other.id }, body: {} }),
 
     // The operator.
-    { call: "getOperator", as: ada, at, status: 404, code: "TopologyNotFound" },
-    {
-      call: "bindOperator",
-      as: ada,
-      at,
-      body: { ...binding, proof: proofFor(other.id) },
-      status: 404,
-      code: "TopologyNotFound"
-    },
-    { call: "bindOperator", as: ada, at, body: { ...binding, proof: "00" }, status: 400, code: "MalformedRequest" },
-    { call: "bindOperator", as: bob, at, body: binding, status: 404, code: "TopologyNotFound" },
+    row("getOperator", "404 TopologyNotFound", { as: ada, at }),
+    row("bindOperator", "404 TopologyNotFound", { as: ada, at, body: { ...binding, proof: proofFor(other.id) } }),
+    row("bindOperator", "400 MalformedRequest", { as: ada, at, body: { ...binding, proof: "00" } }),
+    row("bindOperator", "404 TopologyNotFound", { as: bob, at, body: binding }),
     ...noAccess({ call: "bindOperator", body: binding }, "TopologyNotFound"),
-    { call: "bindOperator", as: ada, at, body: binding, status: 200 },
-    { call: "getOperator", as: ada, at, status: 200, answer: binding },
-    { call: "getOperator", as: bob, at, status: 404, code: "TopologyNotFound" },
+    row("bindOperator", 200, { as: ada, at, body: binding }),
+    row("getOperator", 200, { as: ada, at, answer: binding }),
+    row("getOperator", "404 TopologyNotFound", { as: bob, at }),
 
     // A key for the channel of a link.
-    { call: "assignAgent", as: ada, at, body: { agent: keyed }, status: 200 },
-    { call: "addEdge", as: ada, at, body: { a: keyed, b: x }, status: 200 },
-    { call: "putNoiseKey", as: ada, at: agentAt(keyed), body: attested(channel), status: 200 },
-    {
-      call: "putNoiseKey",
+    row("assignAgent", 200, { as: ada, at, body: { agent: keyed } }),
+    row("addEdge", 200, { as: ada, at, body: { a: keyed, b: x } }),
+    row("putNoiseKey", 200, { as: ada, at: agentAt(keyed), body: attested(channel) }),
+    row("putNoiseKey", "400 AttestationRefused", {
       as: ada,
       at: agentAt(keyed),
-      body: { ...attested(channel), channel: key("0") },
-      status: 400,
-      code: "AttestationRefused"
-    },
-    {
-      call: "putNoiseKey",
-      as: ada,
-      at: agentAt(keyed),
-      body: attested(key("0")),
-      status: 404,
-      code: "EdgeNotFound"
-    },
-    { call: "putNoiseKey", as: bob, at: agentAt(keyed), body: attested(channel), status: 403, code: "NotAgentOwner" },
-    { call: "putNoiseKey", as: ada, at: agentAt(z), body: attested(channel), status: 404, code: "AgentNotAssigned" },
-    { call: "putNoiseKey", as: carol, at: agentAt(x), body: attested(channel), status: 404, code: "TopologyNotFound" },
-    { call: "putNoiseKey", as: ada, at: agentAt(keyed), body: { channel }, status: 422, code: "WrongShape" },
-    { call: "unassignAgent", as: ada, at: agentAt(keyed), status: 200 },
-    { call: "unbindOperator", as: bob, at, status: 404, code: "TopologyNotFound" },
-    { call: "unbindOperator", as: ada, at, status: 200 },
-    { call: "unbindOperator", as: ada, at, status: 200, because: "there is none, as was asked for" },
+      body: { ...attested(channel), channel: key("0") }
+    }),
+    row("putNoiseKey", "404 EdgeNotFound", { as: ada, at: agentAt(keyed), body: attested(key("0")) }),
+    row("putNoiseKey", "403 NotAgentOwner", { as: bob, at: agentAt(keyed), body: attested(channel) }),
+    row("putNoiseKey", "404 AgentNotAssigned", { as: ada, at: agentAt(z), body: attested(channel) }),
+    row("putNoiseKey", "404 TopologyNotFound", { as: carol, at: agentAt(x), body: attested(channel) }),
+    row("putNoiseKey", "422 WrongShape", { as: ada, at: agentAt(keyed), body: { channel } }),
+    row("unassignAgent", 200, { as: ada, at: agentAt(keyed) }),
+    row("unbindOperator", "404 TopologyNotFound", { as: bob, at }),
+    row("unbindOperator", 200, { as: ada, at }),
+    row("unbindOperator", 200, { as: ada, at, because: "there is none, as was asked for" }),
 
     // And away again.
-    { call: "unshare", as: ada, at: { id, email: "c@c.example" }, status: 404, code: "ShareNotFound" },
-    { call: "unshare", as: ada, at: { id, email: "anonymous" }, status: 400, code: "MalformedRequest" },
-    { call: "unshare", as: carol, at: { id, email: "bob@b.example" }, status: 404, code: "ShareNotFound" },
-    { call: "unshare", as: ada, at: { id, email: "Bob%40b.example" }, status: 200 },
-    { call: "get", as: bob, at, status: 404, code: "TopologyNotFound" },
-    { call: "addEdge", as: bob, at, body: { a: x, b: z }, status: 409, code: "EdgeRefused" },
-    { call: "unassignAgent", as: bob, at: agentAt(x), status: 404, code: "TopologyNotFound" },
-    { call: "unassignAgent", as: bob, at: agentAt(y), status: 200, because: "it is his own, shared or not" },
-    { call: "unassignAgent", as: ada, at: agentAt(y), status: 404, code: "AgentNotAssigned" },
-    { call: "unassignAgent", as: ada, at: agentAt("y"), status: 400, code: "MalformedRequest" },
-    {
-      call: "get",
+    row("unshare", "404 ShareNotFound", { as: ada, at: { id, email: "c@c.example" } }),
+    row("unshare", "400 MalformedRequest", { as: ada, at: { id, email: "anonymous" } }),
+    row("unshare", "404 ShareNotFound", { as: carol, at: { id, email: "bob@b.example" } }),
+    row("unshare", 200, { as: ada, at: { id, email: "Bob%40b.example" } }),
+    row("get", "404 TopologyNotFound", { as: bob, at }),
+    row("addEdge", "409 EdgeRefused", { as: bob, at, body: { a: x, b: z } }),
+    row("unassignAgent", "404 TopologyNotFound", { as: bob, at: agentAt(x) }),
+    row("unassignAgent", 200, { as: bob, at: agentAt(y), because: "it is his own, shared or not" }),
+    row("unassignAgent", "404 AgentNotAssigned", { as: ada, at: agentAt(y) }),
+    row("unassignAgent", "400 MalformedRequest", { as: ada, at: agentAt("y") }),
+    row("get", 200, {
       as: ada,
       at,
-      status: 200,
       answer: {
         ...own,
         owner: "ada",
@@ -290,23 +223,15 @@ const rows = ([own, other]: readonly [TopologyIds, TopologyIds]): ReadonlyArray<
         edges: [],
         labels: [{ agent: x, label: "kitchen" }]
       }
-    },
-    {
-      call: "assignAgent",
-      as: ada,
-      at,
-      body: { agent: y },
-      status: 403,
-      code: "NotAgentOwner",
-      because: "it went home"
-    },
-    { call: "addEdge", as: ada, at, body: { a: x, b: z }, status: 200 },
-    { call: "removeEdge", as: ada, at, body: { a: z, b: x }, status: 200 },
-    { call: "remove", as: bob, at, status: 404, code: "TopologyNotFound" },
-    { call: "remove", as: ada, at, status: 200 },
-    { call: "remove", as: ada, at, status: 404, code: "TopologyNotFound" },
-    { call: "assignAgent", as: ada, at: { id: other.id }, body: { agent: x }, status: 200, because: "it was set free" },
-    { call: "list", as: ada, status: 200, answer: [other] }
+    }),
+    row("assignAgent", "403 NotAgentOwner", { as: ada, at, body: { agent: y }, because: "it went home" }),
+    row("addEdge", 200, { as: ada, at, body: { a: x, b: z } }),
+    row("removeEdge", 200, { as: ada, at, body: { a: z, b: x } }),
+    row("remove", "404 TopologyNotFound", { as: bob, at }),
+    row("remove", 200, { as: ada, at }),
+    row("remove", "404 TopologyNotFound", { as: ada, at }),
+    row("assignAgent", 200, { as: ada, at: { id: other.id }, body: { agent: x }, because: "it was set free" }),
+    row("list", 200, { as: ada, answer: [other] })
   ]
 }
 
@@ -327,7 +252,7 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("topologie
     Effect.gen(function* () {
       const [own, other] = yield* created
       yield* scene(other.id)
-      yield* Contract.hold("topologies", ada, rows([own, other]), {
+      yield* hold("topologies", ada, rows([own, other]), {
         "create TopologyLimitReached": "Limit.test.ts reaches it",
         "create IdempotencyKeyReused": "the route has no body in which a repeated request could differ"
       })
@@ -353,16 +278,10 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("topologie
       const sql = yield* SqlClient.SqlClient
       yield* sql`insert into topology_edges (topology_id, a, b, note) values (${id}, ${x}, ${y}, ${key("d")})`
       const answer = { net_uuid, agents: [], edges: [{ a: x, b: y }], overlay_mode: "baseline" }
-      yield* Contract.hold("networks", ada, [
-        { call: "get", at: { net_uuid }, status: 200, answer },
-        {
-          call: "get",
-          at: { net_uuid: id },
-          status: 404,
-          code: "NetworkUnknown",
-          because: "the id of owners is another"
-        },
-        { call: "get", at: { net_uuid: "no-id" }, status: 404, code: "NetworkUnknown" }
+      yield* hold("networks", ada, [
+        row("get", 200, { at: { net_uuid }, answer }),
+        row("get", "404 NetworkUnknown", { at: { net_uuid: id }, because: "the id of owners is another" }),
+        row("get", "404 NetworkUnknown", { at: { net_uuid: "no-id" } })
       ])
     }).pipe(Effect.provide(database))
   )

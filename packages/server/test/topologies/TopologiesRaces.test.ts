@@ -289,5 +289,19 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })((it) => {
         assert.strictEqual((yield* ada[0].list({ query: {} })).length, 1)
       }).pipe(Effect.scoped)
     )
+
+    it.effect("makes a hundred topologies for one account, however many are asked for at once", () =>
+      Effect.gen(function* () {
+        const [here, there] = yield* clients("drawer")
+        const create = (n: number) => (n % 2 === 0 ? here : there).create({ headers: {} })
+        assert.deepStrictEqual(yield* tally(Array.from({ length: 104 }, (_, n) => create(n))), {
+          won: 100,
+          TopologyLimitReached: 4
+        })
+        const [first] = yield* here.list({ query: {} })
+        yield* here.remove({ params: { id: first!.id } })
+        assert.deepStrictEqual(yield* tally([create(0), create(1)]), { won: 1, TopologyLimitReached: 1 })
+      }).pipe(Effect.scoped)
+    )
   })
 })

@@ -1,6 +1,6 @@
 import * as Accounts from "@catenet/testing/server/Accounts"
 import { database } from "@catenet/testing/server/Accounts"
-import * as Contract from "@catenet/testing/server/Contract"
+import { hold, row, type Row } from "@catenet/testing/server/Contract"
 import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -21,7 +21,7 @@ const office = { tz_offset_minutes: 0, slots: [{ day: 0, start_minute: 540, end_
 const never = { expires_at: null, schedule: { tz_offset_minutes: 0, slots: [] } }
 
 /** A tunnel of another account and one that does not exist, with the same answer. */
-const notTheirs = (call: string, at: Readonly<Record<string, string>>, body?: unknown): ReadonlyArray<Contract.Row> => {
+const notTheirs = (call: string, at: Readonly<Record<string, string>>, body?: unknown): ReadonlyArray<Row> => {
   const sent = body === undefined ? {} : { body }
   return [
     { call, at, ...sent, ...foreign },
@@ -47,124 +47,92 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("tunnel contro
       const { tunnelControls } = yield* account("ada")
       const link = yield* tunnelControls.mintShareLink({ params: { id }, headers: {}, payload: { ttl: "7d" } })
       const at = { id }
-      const mint = (row: Partial<Contract.Row>): Contract.Row => ({
-        call: "mintShareLink",
-        at,
-        as: ada,
-        body: { ttl: "1h" },
-        status: 200,
-        ...row
-      })
+      const mint = (more: Partial<Row>): Row => row("mintShareLink", 200, { at, as: ada, body: { ttl: "1h" }, ...more })
       const keyed = { headers: { "idempotency-key": "k" } }
 
-      const rows: ReadonlyArray<Contract.Row> = [
-        { call: "getAlert", at, as: ada, status: 404, code: "AlertNotFound" },
-        { call: "listDeliveries", at, as: ada, status: 404, code: "AlertNotFound" },
-        { call: "testAlert", at, as: ada, status: 404, code: "AlertNotFound" },
-        { call: "removeAlert", at, as: ada, status: 404, code: "AlertNotFound" },
+      const rows: ReadonlyArray<Row> = [
+        row("getAlert", "404 AlertNotFound", { at, as: ada }),
+        row("listDeliveries", "404 AlertNotFound", { at, as: ada }),
+        row("testAlert", "404 AlertNotFound", { at, as: ada }),
+        row("removeAlert", "404 AlertNotFound", { at, as: ada }),
         ...["http://hooks.example/x", "https://me:secret@hooks.example/x", "ftp://127.0.0.1/x", "/x", ""].map(
-          (webhook_url): Contract.Row => ({
-            call: "saveAlert",
+          (webhook_url): Row =>
+            row("saveAlert", "400 AlertRefused", {
+              at,
+              as: ada,
+              body: {
+                ...receiver,
+                webhook_url
+              }
+            })
+        ),
+        ...[0, -1, 10_081].map((threshold_minutes): Row =>
+          row("saveAlert", "400 AlertRefused", {
             at,
             as: ada,
             body: {
               ...receiver,
-              webhook_url
-            },
-
-            status: 400,
-            code: "AlertRefused"
+              threshold_minutes
+            }
           })
         ),
-        ...[0, -1, 10_081].map((threshold_minutes): Contract.Row => ({
-          call: "saveAlert",
-          at,
-          as: ada,
-          body: {
-            ...receiver,
-            threshold_minutes
-          },
-
-          status: 400,
-          code: "AlertRefused"
-        })),
-        {
-          call: "saveAlert",
+        row("saveAlert", "422 WrongShape", {
           at,
           as: ada,
           body: {
             ...receiver,
             threshold_minutes: 1.5
-          },
-
-          status: 422,
-          code: "WrongShape"
-        },
-        { call: "getAlert", at, as: ada, status: 404, code: "AlertNotFound", because: "a refusal changes nothing" },
-        {
-          call: "saveAlert",
+          }
+        }),
+        row("getAlert", "404 AlertNotFound", { at, as: ada, because: "a refusal changes nothing" }),
+        row("saveAlert", 200, {
           at,
           as: ada,
           body: { ...receiver, webhook_url: "http://127.0.0.1:1/\u0000\ud800" },
-          status: 200,
           because: "it is kept as it will be called"
-        },
-        { call: "saveAlert", at, as: ada, body: receiver, status: 200 },
-        { call: "saveAlert", at, as: ada, body: { ...receiver, threshold_minutes: 10_080 }, status: 200 },
-        { call: "getAlert", at, as: ada, status: 200 },
-        { call: "listDeliveries", at, as: ada, status: 200, answer: [] },
-        ...Array.from({ length: 20 }, (): Contract.Row => ({ call: "testAlert", at, as: ada, status: 200 })),
-        { call: "testAlert", at, as: ada, status: 429, code: "DeliveryBudgetSpent" },
-        { call: "removeAlert", at, as: ada, status: 200 },
-        { call: "removeAlert", at, as: ada, status: 404, code: "AlertNotFound" },
+        }),
+        row("saveAlert", 200, { at, as: ada, body: receiver }),
+        row("saveAlert", 200, { at, as: ada, body: { ...receiver, threshold_minutes: 10_080 } }),
+        row("getAlert", 200, { at, as: ada }),
+        row("listDeliveries", 200, { at, as: ada, answer: [] }),
+        ...Array.from({ length: 20 }, (): Row => row("testAlert", 200, { at, as: ada })),
+        row("testAlert", "429 DeliveryBudgetSpent", { at, as: ada }),
+        row("removeAlert", 200, { at, as: ada }),
+        row("removeAlert", "404 AlertNotFound", { at, as: ada }),
         ...["getAlert", "listDeliveries", "testAlert", "removeAlert"].flatMap((call) => notTheirs(call, at)),
         ...notTheirs("saveAlert", at, receiver),
 
-        { call: "getAccess", at, as: ada, status: 200, answer: { policy: null, open: true, next_change: null } },
-        { call: "rearmAccess", at, as: ada, status: 200, answer: { policy: null, open: true, next_change: null } },
-        { call: "setAccess", at, as: ada, body: { expires_at: 1 }, status: 400, code: "AccessRefused" },
-        {
-          call: "setAccess",
+        row("getAccess", 200, { at, as: ada, answer: { policy: null, open: true, next_change: null } }),
+        row("rearmAccess", 200, { at, as: ada, answer: { policy: null, open: true, next_change: null } }),
+        row("setAccess", "400 AccessRefused", { at, as: ada, body: { expires_at: 1 } }),
+        row("setAccess", "422 WrongShape", {
           at,
           as: ada,
-          status: 422,
-          code: "WrongShape",
           body: {
             schedule: {
               ...office,
               tz_offset_minutes: 900
             }
           }
-        },
-        {
-          call: "setAccess",
-          at,
-          as: ada,
-          body: never,
-          status: 200,
-          answer: { policy: never, open: false, next_change: null }
-        },
-        { call: "setAccess", at, as: ada, body: { schedule: office }, status: 200 },
-        {
-          call: "setAccess",
+        }),
+        row("setAccess", 200, { at, as: ada, body: never, answer: { policy: never, open: false, next_change: null } }),
+        row("setAccess", 200, { at, as: ada, body: { schedule: office } }),
+        row("setAccess", "422 WrongShape", {
           at,
           as: ada,
           body: { policy: { schedule: office } },
-          status: 422,
-          code: "WrongShape",
           because: "the body has no member `policy`"
-        },
-        ...[{}, { expires_at: null, schedule: null }].map((body) => ({
-          call: "setAccess",
-          at,
-          as: ada,
-          body,
-          status: 400,
-          code: "AccessRefused",
-          because: "a tunnel is not opened to everybody by a slip"
-        })),
-        { call: "clearAccess", at, as: ada, status: 200 },
-        { call: "getAccess", at, as: ada, status: 200, answer: { policy: null, open: true, next_change: null } },
+        }),
+        ...[{}, { expires_at: null, schedule: null }].map((body) =>
+          row("setAccess", "400 AccessRefused", {
+            at,
+            as: ada,
+            body,
+            because: "a tunnel is not opened to everybody by a slip"
+          })
+        ),
+        row("clearAccess", 200, { at, as: ada }),
+        row("getAccess", 200, { at, as: ada, answer: { policy: null, open: true, next_change: null } }),
         ...["getAccess", "rearmAccess", "clearAccess"].flatMap((call) => notTheirs(call, at)),
         ...notTheirs("setAccess", at, never),
 
@@ -178,47 +146,37 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("tunnel contro
         ...Array.from({ length: 48 }, () => mint({})),
         mint({ status: 400, code: "ShareLinkLimitReached" }),
         ...notTheirs("mintShareLink", at, { ttl: "1h" }),
-        { call: "listShareLinks", at, as: ada, status: 200 },
-        { call: "listShareLinks", at, as: ada, query: "?limit=1", status: 200 },
+        row("listShareLinks", 200, { at, as: ada }),
+        row("listShareLinks", 200, { at, as: ada, query: "?limit=1" }),
         ...notTheirs("listShareLinks", at),
         ...notTheirs("revokeShareLink", { ...at, link_id: link.id }),
-        { call: "revokeShareLink", at: { ...at, link_id: link.id }, as: ada, status: 200 },
-        {
-          call: "revokeShareLink",
+        row("revokeShareLink", 200, { at: { ...at, link_id: link.id }, as: ada }),
+        row("revokeShareLink", "404 ShareLinkNotFound", {
           at: {
             ...at,
             link_id: link.id
           },
-          as: ada,
+          as: ada
+        }),
+        row("revokeShareLink", "404 ShareLinkNotFound", { at: { id: open, link_id: link.id }, as: ada }),
+        row("revokeShareLink", "404 ShareLinkNotFound", { at: { ...at, link_id: "x" }, as: ada }),
 
-          status: 404,
-          code: "ShareLinkNotFound"
-        },
-        {
-          call: "revokeShareLink",
-          at: { id: open, link_id: link.id },
-          as: ada,
-          status: 404,
-          code: "ShareLinkNotFound"
-        },
-        { call: "revokeShareLink", at: { ...at, link_id: "x" }, as: ada, status: 404, code: "ShareLinkNotFound" },
-
-        { call: "getHttpOnly", at, as: ada, status: 200, answer: { http_only: false } },
-        { call: "setHttpOnly", at, as: ada, body: { http_only: true }, status: 200, answer: { http_only: true } },
-        { call: "setHttpOnly", at, as: ada, body: {}, status: 422, code: "WrongShape" },
-        { call: "getHttpOnly", at, as: ada, status: 200, answer: { http_only: true } },
+        row("getHttpOnly", 200, { at, as: ada, answer: { http_only: false } }),
+        row("setHttpOnly", 200, { at, as: ada, body: { http_only: true }, answer: { http_only: true } }),
+        row("setHttpOnly", "422 WrongShape", { at, as: ada, body: {} }),
+        row("getHttpOnly", 200, { at, as: ada, answer: { http_only: true } }),
         ...notTheirs("getHttpOnly", at),
         ...notTheirs("setHttpOnly", at, { http_only: false }),
 
-        { call: "getBadge", at, as: ada, status: 200, answer: { public_id: null } },
-        { call: "enableBadge", at, as: ada, status: 200 },
-        { call: "enableBadge", at, as: ada, status: 200 },
-        { call: "disableBadge", at, as: ada, status: 200 },
-        { call: "disableBadge", at, as: ada, status: 200 },
-        { call: "getBadge", at, as: ada, status: 200, answer: { public_id: null } },
+        row("getBadge", 200, { at, as: ada, answer: { public_id: null } }),
+        row("enableBadge", 200, { at, as: ada }),
+        row("enableBadge", 200, { at, as: ada }),
+        row("disableBadge", 200, { at, as: ada }),
+        row("disableBadge", 200, { at, as: ada }),
+        row("getBadge", 200, { at, as: ada, answer: { public_id: null } }),
         ...["getBadge", "enableBadge", "disableBadge"].flatMap((call) => notTheirs(call, at))
       ]
-      yield* Contract.hold("tunnelControls", ada, rows)
+      yield* hold("tunnelControls", ada, rows)
     })
   )
 })

@@ -1,5 +1,5 @@
 import * as Accounts from "@catenet/testing/server/Accounts"
-import * as Contract from "@catenet/testing/server/Contract"
+import { hold, row, type Row } from "@catenet/testing/server/Contract"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
@@ -64,7 +64,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (
       const missing = yield* claim("eli", "missing.example.org")
       const failing = yield* claim("fay", "on.failing.test")
       yield* PublicDns.use(({ publish }) => publish("TXT", proved.record.name, proved.record.value, rival.record.value))
-      const verify = ({ as, at }: Pick<typeof proved, "as" | "at">, status: number, code?: string): Contract.Row => ({
+      const verify = ({ as, at }: Pick<typeof proved, "as" | "at">, status: number, code?: string): Row => ({
         call: "verifyHostname",
         as,
         at,
@@ -74,19 +74,13 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (
       const visitor = { id, email: "v@example.test" }
       const header = { "idempotency-key": "mine" }
       const foreign = (call: string, more: object = {}) =>
-        ({ call, as: eve, at: { ...visitor, grantee: "bob" }, ...more, status: 404, code: "TunnelNotFound" }) as const
-      yield* Contract.hold("tunnels", as, [
-        { call: "create", as, headers: header, body: { name: "second" }, status: 200 },
-        { call: "create", as, headers: header, body: { name: "third" }, status: 409, code: "IdempotencyKeyReused" },
-        { call: "create", as, body: { name: "third" }, status: 403, code: "TunnelLimitReached" },
-        {
-          call: "create",
-          as: eve,
-          body: { name: "mine", hostname: "first.example.test" },
-          status: 409,
-          code: "HostnameTaken"
-        },
-        { call: "create", as: eve, body: { name: "mine", hostname: "com" }, status: 409, code: "HostnameReserved" },
+        row(call, "404 TunnelNotFound", { as: eve, at: { ...visitor, grantee: "bob" }, ...more })
+      yield* hold("tunnels", as, [
+        row("create", 200, { as, headers: header, body: { name: "second" } }),
+        row("create", "409 IdempotencyKeyReused", { as, headers: header, body: { name: "third" } }),
+        row("create", "403 TunnelLimitReached", { as, body: { name: "third" } }),
+        row("create", "409 HostnameTaken", { as: eve, body: { name: "mine", hostname: "first.example.test" } }),
+        row("create", "409 HostnameReserved", { as: eve, body: { name: "mine", hostname: "com" } }),
         verify(proved, 200),
         verify(proved, 200),
         verify(rival, 409, "HostnameTaken"),
@@ -95,59 +89,45 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (
         verify(failing, 502, "DnsUnanswered"),
         verify({ as, at }, 409, "NoHostnameToVerify"),
         foreign("verifyHostname"),
-        { call: "list", as, query: "?limit=1", status: 200 },
-        { call: "get", as, at, status: 200 },
+        row("list", 200, { as, query: "?limit=1" }),
+        row("get", 200, { as, at }),
         foreign("get"),
-        { call: "change", as, at, body: { name: "renamed" }, status: 200 },
+        row("change", 200, { as, at, body: { name: "renamed" } }),
         foreign("change", { body: {} }),
-        { call: "install", as, at, status: 200 },
-        {
-          call: "install",
-          as,
-          at,
-          headers: { "idempotency-key": "k".repeat(256) },
-          status: 400,
-          code: "MalformedRequest"
-        },
+        row("install", 200, { as, at }),
+        row("install", "400 MalformedRequest", { as, at, headers: { "idempotency-key": "k".repeat(256) } }),
         foreign("install"),
-        { call: "reclaim", as, at, status: 200 },
-        { call: "reclaim", as, at, status: 409, code: "ClaimNotLapsed" },
+        row("reclaim", 200, { as, at }),
+        row("reclaim", "409 ClaimNotLapsed", { as, at }),
         foreign("reclaim"),
-        {
-          call: "rotateToken",
-          as,
-          at,
-          headers: { "idempotency-key": "x".repeat(300) },
-          status: 400,
-          code: "MalformedRequest"
-        },
-        { call: "rotateToken", as, at, status: 200 },
+        row("rotateToken", "400 MalformedRequest", { as, at, headers: { "idempotency-key": "x".repeat(300) } }),
+        row("rotateToken", 200, { as, at }),
         foreign("rotateToken"),
-        { call: "grant", as, at, body: { grantee: "bob" }, status: 200 },
+        row("grant", 200, { as, at, body: { grantee: "bob" } }),
         foreign("grant", { body: { grantee: "bob" } }),
-        { call: "listGrantees", as, at, status: 200, answer: { grantees: ["bob"] } },
+        row("listGrantees", 200, { as, at, answer: { grantees: ["bob"] } }),
         foreign("listGrantees"),
-        { call: "ungrant", as, at: { id, grantee: "bob" }, status: 200 },
-        { call: "ungrant", as, at: { id, grantee: "bob" }, status: 404, code: "GrantNotFound" },
-        { call: "ungrant", as, at: { id, grantee: "%0A" }, status: 400, code: "MalformedRequest" },
+        row("ungrant", 200, { as, at: { id, grantee: "bob" } }),
+        row("ungrant", "404 GrantNotFound", { as, at: { id, grantee: "bob" } }),
+        row("ungrant", "400 MalformedRequest", { as, at: { id, grantee: "%0A" } }),
         foreign("ungrant"),
-        { call: "listAccessRequests", as, at, status: 200 },
+        row("listAccessRequests", 200, { as, at }),
         foreign("listAccessRequests"),
-        { call: "dismissAccessRequest", as, at: visitor, status: 200 },
-        { call: "dismissAccessRequest", as, at: visitor, status: 404, code: "GrantNotFound" },
-        { call: "dismissAccessRequest", as, at: { id, email: "zz" }, status: 400, code: "MalformedRequest" },
+        row("dismissAccessRequest", 200, { as, at: visitor }),
+        row("dismissAccessRequest", "404 GrantNotFound", { as, at: visitor }),
+        row("dismissAccessRequest", "400 MalformedRequest", { as, at: { id, email: "zz" } }),
         foreign("dismissAccessRequest"),
-        { call: "allowVisitor", as, at, body: { email: "V@Example.Test" }, status: 200 },
-        { call: "allowVisitor", as, at, body: { email: "anonymous" }, status: 400, code: "MalformedRequest" },
+        row("allowVisitor", 200, { as, at, body: { email: "V@Example.Test" } }),
+        row("allowVisitor", "400 MalformedRequest", { as, at, body: { email: "anonymous" } }),
         foreign("allowVisitor", { body: { email: "v@example.test" } }),
-        { call: "listVisitors", as, at, status: 200, answer: { emails: ["v@example.test"] } },
+        row("listVisitors", 200, { as, at, answer: { emails: ["v@example.test"] } }),
         foreign("listVisitors"),
-        { call: "disallowVisitor", as, at: visitor, status: 200 },
-        { call: "disallowVisitor", as, at: { id, email: "zz" }, status: 400, code: "MalformedRequest" },
+        row("disallowVisitor", 200, { as, at: visitor }),
+        row("disallowVisitor", "400 MalformedRequest", { as, at: { id, email: "zz" } }),
         foreign("disallowVisitor"),
         foreign("remove"),
-        { call: "remove", as, at, status: 200 },
-        { call: "remove", as, at, status: 404, code: "TunnelNotFound" }
+        row("remove", 200, { as, at }),
+        row("remove", "404 TunnelNotFound", { as, at })
       ])
     })
   )

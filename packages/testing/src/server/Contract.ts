@@ -37,6 +37,16 @@ export interface Row {
   readonly because?: string
 }
 
+/** A row by its call and its outcome: a status, with the code of the problem behind that of a refusal. */
+export const row = (
+  call: string,
+  outcome: number | `${number} ${string}`,
+  more: Omit<Row, "call" | "status" | "code"> = {}
+): Row => {
+  const [status, code] = String(outcome).split(" ")
+  return { call, status: Number(status), ...(code === undefined ? {} : { code }), ...more }
+}
+
 /** What a caller of that kind sends along. */
 export const headersOf = (as: As) =>
   Effect.gen(function* () {

@@ -186,8 +186,7 @@ export class NoticeMails extends Context.Service<
     }).pipe(Effect.orDie)
   }))
 
-  static readonly layerNoDeps = Layer.effect(NoticeMails, NoticeMails.make)
-  static readonly layer = NoticeMails.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(NoticeMails, NoticeMails.make).pipe(
     Layer.provide([Notices.layer, SmtpServer.layer, NoticeMailStore.layer])
   )
 }

@@ -138,6 +138,5 @@ export class SmtpServer extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(SmtpServer, SmtpServer.make)
-  static readonly layer = SmtpServer.layerNoDeps
+  static readonly layer = Layer.effect(SmtpServer, SmtpServer.make)
 }

@@ -273,6 +273,7 @@ export class AlertDeliveries extends Context.Service<
     prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(state.store.prune(now - keptFor))))
   }))
 
-  static readonly layerNoDeps = Layer.effect(AlertDeliveries, AlertDeliveries.make)
-  static readonly layer = AlertDeliveries.layerNoDeps.pipe(Layer.provide([AlertReceivers.layer]))
+  static readonly layer = Layer.effect(AlertDeliveries, AlertDeliveries.make).pipe(
+    Layer.provide([AlertReceivers.layer])
+  )
 }

@@ -37,6 +37,5 @@ export class AlertReceivers extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(AlertReceivers, AlertReceivers.make)
-  static readonly layer = AlertReceivers.layerNoDeps
+  static readonly layer = Layer.effect(AlertReceivers, AlertReceivers.make)
 }

@@ -127,8 +127,7 @@ export class Alerts extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Alerts, Alerts.make)
-  static readonly layer = Alerts.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(Alerts, Alerts.make).pipe(
     Layer.provide([AlertDeliveries.layer, Audits.layer, Store.AlertStore.layer, Tunnels.layer])
   )
 }

@@ -84,8 +84,7 @@ export class Outages extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Outages, Outages.make)
-  static readonly layer = Outages.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(Outages, Outages.make).pipe(
     Layer.provide([AlertDeliveries.layer, EdgeFacts.layer, AlertStore.layer])
   )
 }

@@ -111,6 +111,5 @@ export class TunnelWatches extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(TunnelWatches, TunnelWatches.make)
-  static readonly layer = TunnelWatches.layerNoDeps.pipe(Layer.provide([EdgeFacts.layer]))
+  static readonly layer = Layer.effect(TunnelWatches, TunnelWatches.make).pipe(Layer.provide([EdgeFacts.layer]))
 }

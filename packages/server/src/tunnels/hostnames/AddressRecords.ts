@@ -114,8 +114,7 @@ export class AddressRecords extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(AddressRecords, AddressRecords.make)
-  static readonly layer = AddressRecords.layerNoDeps.pipe(Layer.provide([DnsBackend.layer]))
+  static readonly layer = Layer.effect(AddressRecords, AddressRecords.make).pipe(Layer.provide([DnsBackend.layer]))
 }
 
 /** Keeps address records as they should be for as long as the layer lives, where there is a zone for them. */

@@ -90,6 +90,7 @@ export class HostnameRules extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(HostnameRules, HostnameRules.make)
-  static readonly layer = HostnameRules.layerNoDeps.pipe(Layer.provide([AddressRecords.layer, DnsBackend.layer]))
+  static readonly layer = Layer.effect(HostnameRules, HostnameRules.make).pipe(
+    Layer.provide([AddressRecords.layer, DnsBackend.layer])
+  )
 }

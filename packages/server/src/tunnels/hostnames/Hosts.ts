@@ -197,8 +197,7 @@ export class Hosts extends Context.Service<
       step(state, host, decide)
   }))
 
-  static readonly layerNoDeps = Layer.effect(Hosts, Hosts.make)
-  static readonly layer = Hosts.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(Hosts, Hosts.make).pipe(
     Layer.provide([Audits.layer, HostnameProofStore.layer, HostnameRules.layer, Outbox.layer, HostStore.layer])
   )
 }

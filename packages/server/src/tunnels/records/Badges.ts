@@ -134,6 +134,5 @@ export class Badges extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Badges, Badges.make)
-  static readonly layer = Badges.layerNoDeps.pipe(Layer.provide([Audits.layer, EdgeFacts.layer]))
+  static readonly layer = Layer.effect(Badges, Badges.make).pipe(Layer.provide([Audits.layer, EdgeFacts.layer]))
 }

@@ -156,6 +156,5 @@ export class Receipts extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Receipts, Receipts.make)
-  static readonly layer = Receipts.layerNoDeps.pipe(Layer.provide([EdgeReceipts.layer, Tunnels.layer]))
+  static readonly layer = Layer.effect(Receipts, Receipts.make).pipe(Layer.provide([EdgeReceipts.layer, Tunnels.layer]))
 }

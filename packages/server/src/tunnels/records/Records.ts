@@ -241,6 +241,7 @@ export class Records extends Context.Service<
     )
   }))
 
-  static readonly layerNoDeps = Layer.effect(Records, Records.make)
-  static readonly layer = Records.layerNoDeps.pipe(Layer.provide([EdgeFacts.layer, RecordStore.layer, Tunnels.layer]))
+  static readonly layer = Layer.effect(Records, Records.make).pipe(
+    Layer.provide([EdgeFacts.layer, RecordStore.layer, Tunnels.layer])
+  )
 }

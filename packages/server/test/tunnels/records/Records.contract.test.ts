@@ -1,4 +1,4 @@
-import * as Contract from "@catenet/testing/server/Contract"
+import { hold, row, type Row } from "@catenet/testing/server/Contract"
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { FactsEdge } from "./FactsEdge.ts"
@@ -17,31 +17,31 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("tunnel re
       const { id: without } = yield* tunnel("ada", "without")
       yield* edge.tunnel(token, { receipts: empty })
       const at = { id }
-      const notTheirs = (call: string): ReadonlyArray<Contract.Row> => [
-        { call, at, as: { bearer: "bob" }, status: 404, code: "TunnelNotFound" },
-        { call, at: { id: unknownId }, as: ada, status: 404, code: "TunnelNotFound" },
-        { call, at: { id: "nonsense" }, as: ada, status: 404, code: "TunnelNotFound" }
+      const notTheirs = (call: string): ReadonlyArray<Row> => [
+        row(call, "404 TunnelNotFound", { at, as: { bearer: "bob" } }),
+        row(call, "404 TunnelNotFound", { at: { id: unknownId }, as: ada }),
+        row(call, "404 TunnelNotFound", { at: { id: "nonsense" }, as: ada })
       ]
-      yield* Contract.hold("tunnelRecords", ada, [
-        { call: "uptime", at, as: ada, status: 200 },
+      yield* hold("tunnelRecords", ada, [
+        row("uptime", 200, { at, as: ada }),
         ...notTheirs("uptime"),
-        { call: "receipts", at, as: ada, status: 200 },
-        { call: "receipts", at, as: ada, query: "?since=12", status: 200 },
-        { call: "receipts", at, as: ada, query: "?since=-1", status: 400, code: "MalformedRequest" },
-        { call: "receipts", at: { id: without }, as: ada, status: 502, code: "ReceiptsUnavailable" },
+        row("receipts", 200, { at, as: ada }),
+        row("receipts", 200, { at, as: ada, query: "?since=12" }),
+        row("receipts", "400 MalformedRequest", { at, as: ada, query: "?since=-1" }),
+        row("receipts", "502 ReceiptsUnavailable", { at: { id: without }, as: ada }),
         ...notTheirs("receipts"),
-        { call: "usage", as: ada, status: 200 },
-        { call: "usage", as: { bearer: "bob" }, status: 200, answer: [] },
-        { call: "usageCsv", as: ada, status: 200 },
-        { call: "fleet", as: ada, query: "?limit=1", status: 200 },
-        { call: "fleet", as: { bearer: "bob" }, status: 200, answer: [] }
+        row("usage", 200, { as: ada }),
+        row("usage", 200, { as: { bearer: "bob" }, answer: [] }),
+        row("usageCsv", 200, { as: ada }),
+        row("fleet", 200, { as: ada, query: "?limit=1" }),
+        row("fleet", 200, { as: { bearer: "bob" }, answer: [] })
       ])
-      yield* Contract.hold("portalDownloads", session, [
-        { call: "receipts", at, as: session, status: 200 },
-        { call: "receipts", at, as: session, query: "?since=x", status: 400, code: "MalformedRequest" },
-        { call: "receipts", at: { id: without }, as: session, status: 502, code: "ReceiptsUnavailable" },
-        { call: "receipts", at: { id: unknownId }, as: session, status: 404, code: "TunnelNotFound" },
-        { call: "usageCsv", as: session, status: 200 }
+      yield* hold("portalDownloads", session, [
+        row("receipts", 200, { at, as: session }),
+        row("receipts", "400 MalformedRequest", { at, as: session, query: "?since=x" }),
+        row("receipts", "502 ReceiptsUnavailable", { at: { id: without }, as: session }),
+        row("receipts", "404 TunnelNotFound", { at: { id: unknownId }, as: session }),
+        row("usageCsv", 200, { as: session })
       ])
     })
   )
@@ -51,14 +51,9 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("tunnel re
       const { id } = yield* tunnel("ada", "badge")
       const { tunnelControls } = yield* account("ada")
       const { public_id: badge } = yield* tunnelControls.enableBadge({ params: { id } })
-      const missing = (file: string): Contract.Row => ({
-        call: "svg",
-        at: { file },
-        status: 404,
-        code: "BadgeNotFound"
-      })
-      yield* Contract.hold("badges", "anonymous", [
-        { call: "svg", at: { file: `${badge}.svg` }, status: 200 },
+      const missing = (file: string): Row => row("svg", "404 BadgeNotFound", { at: { file } })
+      yield* hold("badges", "anonymous", [
+        row("svg", 200, { at: { file: `${badge}.svg` } }),
         missing(`${badge}`),
         missing(`${badge}.png`),
         missing(`${badge}.svgx`),
