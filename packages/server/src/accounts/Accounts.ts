@@ -191,8 +191,7 @@ export class Accounts extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Accounts, Accounts.make)
-  static readonly layer = Accounts.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(Accounts, Accounts.make).pipe(
     Layer.provide([
       Audits.layer,
       GateSessions.layer,

@@ -246,6 +246,5 @@ export class Directory extends Context.Service<
     prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, state.store.prune)))
   }))
 
-  static readonly layerNoDeps = Layer.effect(Directory, Directory.make)
-  static readonly layer = Directory.layerNoDeps.pipe(Layer.provide([Audits.layer]))
+  static readonly layer = Layer.effect(Directory, Directory.make).pipe(Layer.provide([Audits.layer]))
 }

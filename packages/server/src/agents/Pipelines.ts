@@ -158,6 +158,5 @@ export class Pipelines extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Pipelines, Pipelines.make)
-  static readonly layer = Pipelines.layerNoDeps.pipe(Layer.provide([Audits.layer]))
+  static readonly layer = Layer.effect(Pipelines, Pipelines.make).pipe(Layer.provide([Audits.layer]))
 }

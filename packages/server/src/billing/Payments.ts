@@ -166,6 +166,7 @@ export class Payments extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Payments, Payments.make)
-  static readonly layer = Payments.layerNoDeps.pipe(Layer.provide([Audits.layer, CreditStore.layer, Idempotency.layer]))
+  static readonly layer = Layer.effect(Payments, Payments.make).pipe(
+    Layer.provide([Audits.layer, CreditStore.layer, Idempotency.layer])
+  )
 }

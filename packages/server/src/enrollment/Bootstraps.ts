@@ -210,6 +210,7 @@ export class Bootstraps extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(Bootstraps, Bootstraps.make)
-  static readonly layer = Bootstraps.layerNoDeps.pipe(Layer.provide([Audits.layer, Idempotency.layer]))
+  static readonly layer = Layer.effect(Bootstraps, Bootstraps.make).pipe(
+    Layer.provide([Audits.layer, Idempotency.layer])
+  )
 }

@@ -253,6 +253,5 @@ export class Idempotency extends Context.Service<
     claimed: <A, I>(a0: Once, answer: Schema.Codec<A, I>, result: A) => claimed(state, a0, answer, result)
   }))
 
-  static readonly layerNoDeps = Layer.effect(Idempotency, Idempotency.make)
-  static readonly layer = Idempotency.layerNoDeps
+  static readonly layer = Layer.effect(Idempotency, Idempotency.make)
 }

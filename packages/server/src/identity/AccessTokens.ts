@@ -255,6 +255,5 @@ export class AccessTokens extends Context.Service<
     ...over(state, { verify, verifyForGate })
   }))
 
-  static readonly layerNoDeps = Layer.effect(AccessTokens, AccessTokens.make)
-  static readonly layer = AccessTokens.layerNoDeps.pipe(Layer.provide([KeySet.layer]))
+  static readonly layer = Layer.effect(AccessTokens, AccessTokens.make).pipe(Layer.provide([KeySet.layer]))
 }

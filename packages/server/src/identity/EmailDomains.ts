@@ -69,6 +69,5 @@ export class EmailDomains extends Context.Service<
     }
   })
 
-  static readonly layerNoDeps = Layer.effect(EmailDomains, EmailDomains.make)
-  static readonly layer = EmailDomains.layerNoDeps
+  static readonly layer = Layer.effect(EmailDomains, EmailDomains.make)
 }

@@ -23,6 +23,7 @@ import { Context, Effect, Layer, Option, type Redacted, Schedule, Schema } from 
 import { SecureRandom } from "effect/crypto"
 import type { HttpServerRequest } from "effect/http"
 import { type Page, paged } from "../http/Paging.ts"
+import { over } from "../runtime/Over.ts"
 import { freshHex32, sha256Hex } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -36,6 +37,151 @@ const settleSeconds = 60
 
 const After = Schema.Struct({ createdAt: Schema.Int, clientId: ClientId })
 const clientIdFrom = Schema.decodeSync(ClientId)
+
+const dependencies = Effect.gen(function* () {
+  const store = yield* ServiceAccountStore
+  const realm = yield* RealmAdmin
+  const audits = yield* Audits
+  const random = yield* SecureRandom.SecureRandom
+  const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
+  return { audits, fresh, realm, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+/** A reserved row, or the one that was reserved with the same key before. */
+const reserved = Effect.fnUntraced(
+  function* ({ fresh, store }: State, owner: Subject, name: string, keyHash: string | null) {
+    yield* store.lock(owner)
+    const earlier = keyHash === null ? Option.none<Row>() : yield* store.withKey({ owner, keyHash })
+    if (Option.isSome(earlier)) {
+      return earlier.value.name === name ? earlier.value : yield* new IdempotencyKeyReused()
+    }
+    const now = yield* unixSeconds
+    yield* store.lapse({ owner, now, until: now + settleSeconds })
+    const { place } = yield* Effect.fromResult(reserve(yield* store.places(owner), now))
+    const clientId = clientIdFrom(`sa-${yield* fresh}`)
+    const dueAt = now + reservationSeconds
+    yield* store.reserve({ clientId, owner, name, place, keyHash, createdAt: now, dueAt })
+    return { clientId, name, state: "pending" as const, internalId: null }
+  },
+  (self, state) => state.store.transaction(self)
+)
+
+const activate = Effect.fnUntraced(
+  function* ({ audits, store }: State, owner: Subject, row: Row, internalId: InternalId) {
+    const activated = yield* store.activate({ clientId: row.clientId, internalId, now: yield* unixSeconds })
+    if (Option.isNone(activated)) return yield* new IdentityProviderFailed()
+    yield* audits.append(audit("service_account_created", owner, row.clientId, row.name))
+  },
+  (self, state) => state.store.transaction(self)
+)
+
+const giveUp = Effect.fnUntraced(function* ({ store }: State, owner: Subject, { clientId, name }: Row) {
+  const now = yield* unixSeconds
+  yield* store.giveUp({ clientId, owner, name, createdAt: now, dueAt: now + settleSeconds })
+}, Effect.orDie)
+
+const complete = Effect.fnUntraced(function* (state: State, owner: Subject, row: Row) {
+  const internalId = yield* state.realm.createClient(row.clientId, row.name)
+  const secret = yield* state.realm.secret(internalId)
+  yield* activate(state, owner, row, internalId)
+  return secret
+})
+
+const mine = Effect.fnUntraced(function* ({ store }: State, owner: Subject, clientId: ClientId) {
+  const found = yield* store.findActive({ owner, clientId })
+  return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ServiceAccountNotFound()
+})
+
+const hidden = Effect.fnUntraced(
+  function* ({ audits, store }: State, owner: Subject, clientId: ClientId) {
+    const released = yield* store.release({ owner, clientId, dueAt: (yield* unixSeconds) + settleSeconds })
+    if (Option.isNone(released)) return yield* new ServiceAccountNotFound()
+    yield* audits.append(audit("service_account_deleted", owner, clientId))
+    return released.value.internalId
+  },
+  (self, state) => state.store.transaction(self)
+)
+
+const shown = Effect.fnUntraced(
+  function* ({ audits, store }: State, owner: Subject, clientId: ClientId) {
+    yield* store.restore(clientId)
+    yield* audits.append(audit("service_account_kept", owner, clientId, "the identity provider failed"))
+  },
+  (self, state) => state.store.transaction(self)
+)
+
+const end = Effect.fnUntraced(function* (
+  { realm, store }: State,
+  { clientId, internalId }: Pick<Row, "clientId" | "internalId">
+) {
+  yield* realm.deleteClient(clientId, internalId)
+  yield* store.drop(clientId)
+})
+
+const create = Effect.fn("ServiceAccounts.create")(function* (
+  state: State,
+  owner: Subject,
+  name: string,
+  key: string | undefined
+) {
+  yield* state.realm.configured
+  const keyHash = key === undefined ? null : sha256Hex(JSON.stringify([owner, key]))
+  const row = yield* reserved(state, owner, name, keyHash)
+  const secret =
+    row.state === "active" && row.internalId !== null
+      ? state.realm.secret(row.internalId)
+      : complete(state, owner, row).pipe(Effect.onError(() => giveUp(state, owner, row)))
+  return new CreatedServiceAccount({ client_id: row.clientId, secret: yield* secret })
+}, sqlOrDie)
+
+const list = Effect.fn("ServiceAccounts.list")(function* ({ store }: State, owner: Subject, page: Page) {
+  return yield* paged(
+    page,
+    After,
+    (slice) => store.list({ owner, ...slice }),
+    ({ client_id, created_at }) => ({ createdAt: created_at, clientId: client_id })
+  )
+}, sqlOrDie)
+
+const get = Effect.fn("ServiceAccounts.get")(function* ({ store }: State, owner: Subject, clientId: ClientId) {
+  const found = yield* store.get({ owner, clientId })
+  return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ServiceAccountNotFound()
+}, sqlOrDie)
+
+const rotate = Effect.fn("ServiceAccounts.rotate")(function* (state: State, owner: Subject, clientId: ClientId) {
+  const { internalId } = yield* mine(state, owner, clientId)
+  if (internalId === null) return yield* new ServiceAccountNotFound()
+  const secret = yield* state.realm.rotateSecret(internalId)
+  yield* state.audits.append(audit("service_account_rotated", owner, clientId))
+  return { secret }
+}, sqlOrDie)
+
+const remove = Effect.fn("ServiceAccounts.remove")(function* (state: State, owner: Subject, clientId: ClientId) {
+  const internalId = yield* hidden(state, owner, clientId)
+  yield* end(state, { clientId, internalId }).pipe(
+    Effect.tapErrorTag(["IdentityProviderFailed", "IdentityProviderNotConfigured"], () => shown(state, owner, clientId))
+  )
+  yield* state.store.forgetMakers
+}, sqlOrDie)
+
+const removeAll = Effect.fn("ServiceAccounts.removeAll")(function* ({ store }: State, owner: Subject) {
+  const now = yield* unixSeconds
+  yield* store.lock(owner)
+  yield* store.giveUpAll({ owner, now, until: now + settleSeconds })
+}, sqlOrDie)
+
+const prune = Effect.fn("ServiceAccounts.prune")(function* (state: State) {
+  if (Option.isNone(yield* Effect.option(state.realm.configured))) return 0
+  const now = yield* unixSeconds
+  const due = yield* state.store.takeDue({ now, until: now + settleSeconds, limit: 64 })
+  yield* Effect.forEach(due, (row) => Effect.ignoreCause(end(state, row), { log: "Warn" }), {
+    concurrency: 8,
+    discard: true
+  })
+  if (due.length > 0) yield* state.store.forgetMakers
+  return due.length
+}, sqlOrDie)
 
 export class ServiceAccounts extends Context.Service<
   ServiceAccounts,
@@ -76,130 +222,9 @@ export class ServiceAccounts extends Context.Service<
     readonly prune: () => Effect.Effect<number>
   }
 >()("server/identity/ServiceAccounts") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* ServiceAccountStore
-    const realm = yield* RealmAdmin
-    const audits = yield* Audits
-    const random = yield* SecureRandom.SecureRandom
-    const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
-
-    /** A reserved row, or the one that was reserved with the same key before. */
-    const reserved = Effect.fnUntraced(function* (owner: Subject, name: string, keyHash: string | null) {
-      yield* store.lock(owner)
-      const earlier = keyHash === null ? Option.none<Row>() : yield* store.withKey({ owner, keyHash })
-      if (Option.isSome(earlier)) {
-        return earlier.value.name === name ? earlier.value : yield* new IdempotencyKeyReused()
-      }
-      const now = yield* unixSeconds
-      yield* store.lapse({ owner, now, until: now + settleSeconds })
-      const { place } = yield* Effect.fromResult(reserve(yield* store.places(owner), now))
-      const clientId = clientIdFrom(`sa-${yield* fresh}`)
-      const dueAt = now + reservationSeconds
-      yield* store.reserve({ clientId, owner, name, place, keyHash, createdAt: now, dueAt })
-      return { clientId, name, state: "pending" as const, internalId: null }
-    }, store.transaction)
-
-    const activate = Effect.fnUntraced(function* (owner: Subject, row: Row, internalId: InternalId) {
-      const activated = yield* store.activate({ clientId: row.clientId, internalId, now: yield* unixSeconds })
-      if (Option.isNone(activated)) return yield* new IdentityProviderFailed()
-      yield* audits.append(audit("service_account_created", owner, row.clientId, row.name))
-    }, store.transaction)
-
-    const giveUp = Effect.fnUntraced(function* (owner: Subject, { clientId, name }: Row) {
-      const now = yield* unixSeconds
-      yield* store.giveUp({ clientId, owner, name, createdAt: now, dueAt: now + settleSeconds })
-    }, Effect.orDie)
-
-    const complete = Effect.fnUntraced(function* (owner: Subject, row: Row) {
-      const internalId = yield* realm.createClient(row.clientId, row.name)
-      const secret = yield* realm.secret(internalId)
-      yield* activate(owner, row, internalId)
-      return secret
-    })
-
-    const mine = Effect.fnUntraced(function* (owner: Subject, clientId: ClientId) {
-      const found = yield* store.findActive({ owner, clientId })
-      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ServiceAccountNotFound()
-    })
-
-    const hidden = Effect.fnUntraced(function* (owner: Subject, clientId: ClientId) {
-      const released = yield* store.release({ owner, clientId, dueAt: (yield* unixSeconds) + settleSeconds })
-      if (Option.isNone(released)) return yield* new ServiceAccountNotFound()
-      yield* audits.append(audit("service_account_deleted", owner, clientId))
-      return released.value.internalId
-    }, store.transaction)
-
-    const shown = Effect.fnUntraced(function* (owner: Subject, clientId: ClientId) {
-      yield* store.restore(clientId)
-      yield* audits.append(audit("service_account_kept", owner, clientId, "the identity provider failed"))
-    }, store.transaction)
-
-    const end = Effect.fnUntraced(function* ({ clientId, internalId }: Pick<Row, "clientId" | "internalId">) {
-      yield* realm.deleteClient(clientId, internalId)
-      yield* store.drop(clientId)
-    })
-
-    return {
-      create: Effect.fn("ServiceAccounts.create")(function* (owner: Subject, name: string, key: string | undefined) {
-        yield* realm.configured
-        const keyHash = key === undefined ? null : sha256Hex(JSON.stringify([owner, key]))
-        const row = yield* reserved(owner, name, keyHash)
-        const secret =
-          row.state === "active" && row.internalId !== null
-            ? realm.secret(row.internalId)
-            : complete(owner, row).pipe(Effect.onError(() => giveUp(owner, row)))
-        return new CreatedServiceAccount({ client_id: row.clientId, secret: yield* secret })
-      }, sqlOrDie),
-
-      list: Effect.fn("ServiceAccounts.list")(function* (owner: Subject, page: Page) {
-        return yield* paged(
-          page,
-          After,
-          (slice) => store.list({ owner, ...slice }),
-          ({ client_id, created_at }) => ({ createdAt: created_at, clientId: client_id })
-        )
-      }, sqlOrDie),
-
-      get: Effect.fn("ServiceAccounts.get")(function* (owner: Subject, clientId: ClientId) {
-        const found = yield* store.get({ owner, clientId })
-        return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ServiceAccountNotFound()
-      }, sqlOrDie),
-
-      rotate: Effect.fn("ServiceAccounts.rotate")(function* (owner: Subject, clientId: ClientId) {
-        const { internalId } = yield* mine(owner, clientId)
-        if (internalId === null) return yield* new ServiceAccountNotFound()
-        const secret = yield* realm.rotateSecret(internalId)
-        yield* audits.append(audit("service_account_rotated", owner, clientId))
-        return { secret }
-      }, sqlOrDie),
-
-      remove: Effect.fn("ServiceAccounts.remove")(function* (owner: Subject, clientId: ClientId) {
-        const internalId = yield* hidden(owner, clientId)
-        yield* end({ clientId, internalId }).pipe(
-          Effect.tapErrorTag(["IdentityProviderFailed", "IdentityProviderNotConfigured"], () => shown(owner, clientId))
-        )
-        yield* store.forgetMakers
-      }, sqlOrDie),
-
-      removeAll: Effect.fn("ServiceAccounts.removeAll")(function* (owner: Subject) {
-        const now = yield* unixSeconds
-        yield* store.lock(owner)
-        yield* store.giveUpAll({ owner, now, until: now + settleSeconds })
-      }, sqlOrDie),
-
-      prune: Effect.fn("ServiceAccounts.prune")(function* () {
-        if (Option.isNone(yield* Effect.option(realm.configured))) return 0
-        const now = yield* unixSeconds
-        const due = yield* store.takeDue({ now, until: now + settleSeconds, limit: 64 })
-        yield* Effect.forEach(due, (row) => Effect.ignoreCause(end(row), { log: "Warn" }), {
-          concurrency: 8,
-          discard: true
-        })
-        if (due.length > 0) yield* store.forgetMakers
-        return due.length
-      }, sqlOrDie)
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { create, list, get, rotate, remove, removeAll, prune })
+  }))
 
   static readonly layerNoDeps = Layer.effect(ServiceAccounts, ServiceAccounts.make)
   static readonly layer = ServiceAccounts.layerNoDeps.pipe(

@@ -162,8 +162,7 @@ export class HostnameProofs extends Context.Service<
     ...over(state, { verify, mayCertify, isBrokered })
   }))
 
-  static readonly layerNoDeps = Layer.effect(HostnameProofs, HostnameProofs.make)
-  static readonly layer = HostnameProofs.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(HostnameProofs, HostnameProofs.make).pipe(
     Layer.provide([
       Audits.layer,
       HostnameRules.layer,

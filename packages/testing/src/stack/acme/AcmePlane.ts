@@ -62,6 +62,41 @@ export interface Plane {
   dns: ((value: string | undefined) => Promise<Refusal | undefined>) | undefined
 }
 
+const admissionOf = (plane: Plane) => ({
+  status: plane.status,
+  may_issue_now: plane.mayIssue,
+  assigned_ca: plane.mayIssue
+    ? {
+        name: plane.ca,
+        directory_url: plane.directory,
+        requires_eab: plane.binding !== undefined,
+        eab_kid: plane.binding?.kid ?? null,
+        eab_hmac_key_b64url: plane.binding?.hmac ?? null
+      }
+    : null,
+  claim_deadline: null
+})
+
+const standingOf = (plane: Plane) => ({
+  status: plane.status,
+  place: null,
+  held_back: null,
+  claim_deadline: null,
+  queues_again_at: null,
+  step: plane.isOthersTurn ? "ordering" : null,
+  step_since: null,
+  failure: null
+})
+
+/** Why the proof of a call is refused, as the control plane refuses it. */
+const refusalOf = (plane: Plane, now: number, method: string, path: string, value: string, body: Uint8Array) => {
+  const proof = AgentRequest.read(value)
+  if (proof === undefined) return "missing"
+  if (Hex.encode(proof.key) !== plane.key) return "not-enrolled"
+  if (Math.abs((plane.date ?? now) / 1000 - Number(proof.issuedAt)) > 120) return "stale"
+  return AgentRequest.verify(native, { method, path, body }, proof) ? undefined : "invalid"
+}
+
 export const start = (directory: string, now: () => number) =>
   Effect.gen(function* () {
     const plane: Plane = {
@@ -84,38 +119,6 @@ export const start = (directory: string, now: () => number) =>
       onComplete: undefined,
       dns: undefined
     }
-    const admission = () => ({
-      status: plane.status,
-      may_issue_now: plane.mayIssue,
-      assigned_ca: plane.mayIssue
-        ? {
-            name: plane.ca,
-            directory_url: plane.directory,
-            requires_eab: plane.binding !== undefined,
-            eab_kid: plane.binding?.kid ?? null,
-            eab_hmac_key_b64url: plane.binding?.hmac ?? null
-          }
-        : null,
-      claim_deadline: null
-    })
-    const standing = () => ({
-      status: plane.status,
-      place: null,
-      held_back: null,
-      claim_deadline: null,
-      queues_again_at: null,
-      step: plane.isOthersTurn ? "ordering" : null,
-      step_since: null,
-      failure: null
-    })
-    /** Why the proof of a call is refused, as the control plane refuses it. */
-    const refusalOf = (method: string, path: string, value: string, body: Uint8Array) => {
-      const proof = AgentRequest.read(value)
-      if (proof === undefined) return "missing"
-      if (Hex.encode(proof.key) !== plane.key) return "not-enrolled"
-      if (Math.abs((plane.date ?? now()) / 1000 - Number(proof.issuedAt)) > 120) return "stale"
-      return AgentRequest.verify(native, { method, path, body }, proof) ? undefined : "invalid"
-    }
     const server = createServer(async (request, response) => {
       if (plane.away && request.method === "GET") return void response.destroy()
       const send = (status: number, body?: unknown) =>
@@ -131,12 +134,12 @@ export const start = (directory: string, now: () => number) =>
           .end(JSON.stringify(document(refusal)))
       const sent = await buffer(request)
       if (plane.key !== undefined) {
-        const reason = refusalOf(method, url, String(request.headers[AgentRequest.header] ?? ""), sent)
+        const reason = refusalOf(plane, now(), method, url, String(request.headers[AgentRequest.header] ?? ""), sent)
         plane.refused.push(reason)
         if (reason !== undefined) return refuse({ status: 403, code: "AgentProofRequired", facts: { reason } })
       }
       if (method === "GET" && url === `/agent/acme-admission/${token}/${hostname}`)
-        return plane.refuses === undefined ? send(200, admission()) : refuse(plane.refuses)
+        return plane.refuses === undefined ? send(200, admissionOf(plane)) : refuse(plane.refuses)
       if (method === "POST" && url === `/agent/acme-issuance-complete/${token}/${hostname}`) {
         if (plane.onComplete !== undefined) return plane.onComplete()
         if (plane.completeStatus !== 200) return send(plane.completeStatus)
@@ -144,7 +147,7 @@ export const start = (directory: string, now: () => number) =>
         plane.status = "gruen"
         return send(200)
       }
-      if (method === "GET" && url === `/agent/acme-standing/${token}/${hostname}`) return send(200, standing())
+      if (method === "GET" && url === `/agent/acme-standing/${token}/${hostname}`) return send(200, standingOf(plane))
       const posted = async () => {
         const body = JSON.parse(sent.toString())
         if (url === `/agent/acme-standing/${token}/${hostname}`) {
@@ -154,7 +157,7 @@ export const start = (directory: string, now: () => number) =>
         if (url === `/agent/acme-issuance-failed/${token}/${hostname}`) {
           plane.failures.push(body)
           plane.onFailure?.()
-          return send(200, admission())
+          return send(200, admissionOf(plane))
         }
         if (plane.dns === undefined || !url.startsWith("/agent/dns01-challenge"))
           return refuse({ status: 404, code: "RouteNotFound" })
