@@ -5,10 +5,7 @@ import { group, loaded } from "./LoadedCommand.ts"
 export const login = Command.make(
   "login",
   { controlPlane: Argument.String("control-plane").pipe(Argument.optional) },
-  loaded(
-    () => import("./commands/login.ts"),
-    ({ login }, options) => login(options)
-  )
+  loaded(async () => (await import("./commands/login.ts")).login)
 ).pipe(
   Command.withDescription(
     "Prints an address and a code to confirm in a browser on any machine, and stores the login so that only this " +
@@ -26,10 +23,7 @@ export const login = Command.make(
 export const logout = Command.make(
   "logout",
   {},
-  loaded(
-    () => import("./commands/logout.ts"),
-    ({ logout }) => logout
-  )
+  loaded(async () => (await import("./commands/logout.ts")).logout)
 ).pipe(
   Command.withDescription("Ends the stored login at the identity provider and deletes it from this machine."),
   Command.withShortDescription("Log out and delete the stored login"),
@@ -39,10 +33,7 @@ export const logout = Command.make(
 export const whoami = Command.make(
   "whoami",
   {},
-  loaded(
-    () => import("./commands/whoami.ts"),
-    ({ whoami }) => whoami
-  )
+  loaded(async () => (await import("./commands/whoami.ts")).whoami)
 ).pipe(
   Command.withDescription(
     "Prints the account of the bearer token (CT_OIDC_TOKEN, else CT_OIDC_TOKEN_FILE, else the stored login) and " +
@@ -56,10 +47,7 @@ export const whoami = Command.make(
 export const tunnels = Command.make(
   "tunnels",
   {},
-  loaded(
-    () => import("./commands/tunnel.ts"),
-    ({ tunnels }) => tunnels
-  )
+  loaded(async () => (await import("./commands/tunnel.ts")).tunnels)
 ).pipe(
   Command.withDescription("Lists your tunnels and those shared with you: id, state, name, host name."),
   Command.withShortDescription("List your tunnels"),
@@ -69,10 +57,7 @@ export const tunnels = Command.make(
 const create = Command.make(
   "create",
   { name: Argument.String("name") },
-  loaded(
-    () => import("./commands/tunnel.ts"),
-    ({ create }, options) => create(options)
-  )
+  loaded(async () => (await import("./commands/tunnel.ts")).create)
 ).pipe(
   Command.withDescription("Creates a tunnel and prints its id and host name."),
   Command.withShortDescription("Create a tunnel"),
@@ -82,10 +67,7 @@ const create = Command.make(
 const remove = Command.make(
   "delete",
   { tunnel: Argument.String("tunnel") },
-  loaded(
-    () => import("./commands/tunnel.ts"),
-    ({ remove }, options) => remove(options)
-  )
+  loaded(async () => (await import("./commands/tunnel.ts")).remove)
 ).pipe(
   Command.withDescription("Deletes one of your tunnels, given by id, host name or name."),
   Command.withShortDescription("Delete a tunnel"),
@@ -119,10 +101,7 @@ export const expose = Command.make(
       Flag.withDescription("Show the QR code even if stdout or stderr is not a terminal")
     )
   },
-  loaded(
-    () => import("./commands/expose.ts"),
-    ({ expose }, options) => expose(options)
-  )
+  loaded(async () => (await import("./commands/expose.ts")).expose)
 ).pipe(
   Command.withDescription(
     "Gives a local service a public address: serves a tunnel of your account, prints its address on stdout and, in " +

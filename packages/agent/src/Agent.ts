@@ -33,7 +33,7 @@ export interface ForwardOptions {
   readonly credentials?: Credentials | undefined
   /** Name of the tunnel, which is reused or created; by default one for each machine and port. */
   readonly name?: string | undefined
-  /** Folder of keys and tokens, mode 0700; without it `~/.ct-agent`. */
+  /** Folder of keys and tokens, mode 0700; by default `~/.ct-agent`. */
   readonly stateDir?: string | undefined
 }
 
@@ -41,7 +41,7 @@ export interface ForwardOptions {
 export type ForwardError = UsageWrong | ConfigurationInvalid | Refused | Unreachable | StateUnusable
 
 export interface Forwarding {
-  /** Where visitors reach the service. */
+  /** Public address of the service. */
   readonly url: string
   readonly hostname: string
   /** Fails when the agent gives up; never succeeds. Reconnecting does not end it. */

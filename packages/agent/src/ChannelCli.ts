@@ -12,10 +12,7 @@ import * as Variables from "./settings/Variables.ts"
 const channelMcp = Command.make(
   "mcp",
   {},
-  loaded(
-    () => import("./commands/channel.ts"),
-    ({ channel }) => channel({ as: "mcp" })
-  )
+  loaded(async () => (await import("./commands/channel.ts")).channel({ as: "mcp" }))
 ).pipe(
   Command.withDescription(
     "Runs an MCP server on stdin and stdout for local clients, such as editors and assistants. Its list of tools " +
@@ -32,16 +29,14 @@ const channelServe = Command.make(
   {
     mcpCommand: Flag.String("mcp-command").pipe(
       Flag.optional,
+      Flag.map(Option.getOrUndefined),
       Flag.withMetavar("COMMAND"),
       Flag.withDescription(
         "Local MCP server on stdio whose tools are offered to the peer, in addition to the built-in ones"
       )
     )
   },
-  loaded(
-    () => import("./commands/channel.ts"),
-    ({ channel }, { mcpCommand }) => channel({ as: "server", mcpCommand: Option.getOrUndefined(mcpCommand) })
-  )
+  loaded(async () => (await import("./commands/channel.ts")).serve)
 ).pipe(
   Command.withDescription(
     "Serves tools to the peer, like `channel` with CT_CHANNEL_SERVE=1. The command given with --mcp-command runs " +
@@ -74,10 +69,7 @@ const channelInvite = Command.make(
       )
     )
   },
-  loaded(
-    () => import("./commands/invite.ts"),
-    ({ invite }, options) => invite(options)
-  )
+  loaded(async () => (await import("./commands/invite.ts")).invite)
 ).pipe(
   Command.withDescription(
     "Prepares a membership of the channel and prints a command that joins it from another machine, once, within a " +
@@ -96,10 +88,7 @@ const channelInvite = Command.make(
 const channelJoin = Command.make(
   "join",
   { link: Argument.String("link") },
-  loaded(
-    () => import("./commands/join.ts"),
-    ({ join }, options) => join(options)
-  )
+  loaded(async () => (await import("./commands/join.ts")).join)
 ).pipe(
   Command.withDescription(
     "Redeems an invite link, generates this member's Noise key, and stores its variables in ~/.ct-agent/channels, " +
@@ -128,10 +117,7 @@ const channelAgentCard = Command.make(
       Flag.withDescription("Report whether this card is signed and not expired")
     )
   },
-  loaded(
-    () => import("./commands/agentCard.ts"),
-    ({ agentCard }, options) => agentCard(options)
-  )
+  loaded(async () => (await import("./commands/agentCard.ts")).agentCard)
 ).pipe(
   Command.withDescription(
     "Writes this agent's signed card to .well-known/agent-card.json below CT_AGENT_CARD_OUT and prints its path. " +
@@ -152,11 +138,8 @@ const channelAgentCard = Command.make(
 
 const channelRoom = Command.make(
   "room",
-  { peer: Argument.String("peer").pipe(Argument.optional) },
-  loaded(
-    () => import("./commands/room.ts"),
-    ({ room }, { peer }) => room({ peer: Option.getOrUndefined(peer) })
-  )
+  { peer: Argument.String("peer").pipe(Argument.optional, Argument.map(Option.getOrUndefined)) },
+  loaded(async () => (await import("./commands/room.ts")).room)
 ).pipe(
   Command.withDescription(
     "Joins all channels of a room: keeps a session with each peer in CT_CHANNEL_GRANTS, serves tools to it, and " +
@@ -178,10 +161,7 @@ const channelRoom = Command.make(
 export const channel = Command.make(
   "channel",
   {},
-  loaded(
-    () => import("./commands/channel.ts"),
-    ({ channel }) => channel({ as: "variables" })
-  )
+  loaded(async () => (await import("./commands/channel.ts")).channel({ as: "variables" }))
 ).pipe(
   Command.withDescription(
     "Joins a channel with the grant CT_CHANNEL_GRANT, meets the peer at the edge, and opens an encrypted session " +
@@ -215,10 +195,7 @@ export const channel = Command.make(
 export const relayNode = Command.make(
   "relay-node",
   {},
-  loaded(
-    () => import("./commands/relayNode.ts"),
-    ({ relayNode }) => relayNode
-  )
+  loaded(async () => (await import("./commands/relayNode.ts")).relayNode)
 ).pipe(
   Command.withDescription(
     "Relays sessions between members of channels: members join it in the same way as an edge, and it copies their " +

@@ -17,10 +17,7 @@ import { version } from "./Version.ts"
 const root = Command.make(
   "ct-agent",
   {},
-  loaded(
-    () => import("./commands/serve.ts"),
-    ({ serve }) => serve({ onboard: false })
-  )
+  loaded(async () => (await import("./commands/serve.ts")).serve({ onboard: false }))
 ).pipe(
   Command.withDescription(
     "Serves one tunnel: forwards the visitors of a public host name to a local service.\n\n" +
@@ -39,10 +36,7 @@ const root = Command.make(
 const help = Command.make(
   "help",
   {},
-  loaded(
-    () => import("./commands/help.ts"),
-    ({ variables }) => variables
-  )
+  loaded(async () => (await import("./commands/help.ts")).variables)
 ).pipe(
   Command.withDescription("Lists all variables. For a command, see ct-agent COMMAND --help."),
   Command.withShortDescription("List all variables"),
@@ -51,10 +45,7 @@ const help = Command.make(
     Command.make(
       "variables",
       {},
-      loaded(
-        () => import("./commands/help.ts"),
-        ({ variables }) => variables
-      )
+      loaded(async () => (await import("./commands/help.ts")).variables)
     ).pipe(
       Command.withDescription("Lists every variable that a command of this program reads, with its form and default."),
       Command.withShortDescription("List all variables"),
@@ -68,10 +59,7 @@ const help = Command.make(
 const onboard = Command.make(
   "onboard",
   {},
-  loaded(
-    () => import("./commands/serve.ts"),
-    ({ serve }) => serve({ onboard: true })
-  )
+  loaded(async () => (await import("./commands/serve.ts")).serve({ onboard: true }))
 ).pipe(
   Command.withDescription(
     "Enrolls with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP, then serves. An agent that is already enrolled loads its " +
@@ -86,10 +74,7 @@ const onboard = Command.make(
 const status = Command.make(
   "status",
   {},
-  loaded(
-    () => import("./commands/status.ts"),
-    ({ status }) => status
-  )
+  loaded(async () => (await import("./commands/status.ts")).status)
 ).pipe(
   Command.withDescription(
     "Shows the status of the running agent at CT_AGENT_METRICS_LISTEN. Without that variable it shows the last 20 " +
@@ -102,10 +87,7 @@ const status = Command.make(
 const rotate = Command.make(
   "rotate",
   {},
-  loaded(
-    () => import("./commands/rotate.ts"),
-    ({ rotate }) => rotate
-  )
+  loaded(async () => (await import("./commands/rotate.ts")).rotate)
 ).pipe(
   Command.withDescription(
     "Generates a new origin key (CT_AGENT_ORIGIN_KEY) and capability (CT_AGENT_CAPABILITY_OUT) for a mesh tunnel, " +
@@ -126,10 +108,7 @@ const certificate = Command.make(
       Flag.withDescription("Keep running and renew the certificate when it is due")
     )
   },
-  loaded(
-    () => import("./commands/certificate.ts"),
-    ({ certificate }, options) => certificate(options)
-  )
+  loaded(async () => (await import("./commands/certificate.ts")).certificate)
 ).pipe(
   Command.withDescription(
     "Orders a certificate for CT_AGENT_HOSTNAME into CT_ACME_CERT_OUT_DIR, or renews it when a third of its " +
@@ -147,10 +126,7 @@ const certificate = Command.make(
 const topologyProof = Command.make(
   "topology-proof",
   {},
-  loaded(
-    () => import("./commands/topologyProof.ts"),
-    ({ topologyProof }) => topologyProof
-  )
+  loaded(async () => (await import("./commands/topologyProof.ts")).topologyProof)
 ).pipe(
   Command.withDescription(
     "Signs, with CT_CHANNEL_HOLDER_KEY, that the account CT_TOPOLOGY_ACCOUNT may place this agent in the topology " +
@@ -194,10 +170,7 @@ const connect = Command.make(
       )
     )
   },
-  loaded(
-    () => import("./commands/connect.ts"),
-    ({ connect }, options) => connect(options)
-  )
+  loaded(async () => (await import("./commands/connect.ts")).connect)
 ).pipe(
   Command.withDescription(
     "Connects local clients to the origin of a mesh tunnel, encrypted end to end. Each connection has its own " +
@@ -214,10 +187,7 @@ const connect = Command.make(
 const doctor = Command.make(
   "doctor",
   {},
-  loaded(
-    () => import("./commands/doctor.ts"),
-    ({ doctor }) => doctor
-  )
+  loaded(async () => (await import("./commands/doctor.ts")).doctor)
 ).pipe(
   Command.withDescription(
     "Checks everything a serving agent depends on: the control plane's name, port and response; the enrollment; the " +
@@ -233,10 +203,7 @@ const doctor = Command.make(
 const init = Command.make(
   "init",
   {},
-  loaded(
-    () => import("./commands/init.ts"),
-    ({ init }) => init
-  )
+  loaded(async () => (await import("./commands/init.ts")).init)
 ).pipe(
   Command.withDescription(
     "Asks for the settings of an agent and writes them to the --config file (default ./ct-agent.env), readable by " +
@@ -279,7 +246,7 @@ export const runWith = (args: ReadonlyArray<string>) =>
     Effect.provide(NodeServices.layer),
     Effect.provide(LineWrap.layer),
     Effect.provide(CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Completions, GlobalFlag.LogLevel] })),
-    // Set to nothing is not the same as unset: some variables refuse it.
+    // An empty variable is not the same as an unset one: some variables refuse it.
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))
   )
 

@@ -45,14 +45,14 @@ const withConsole = <A, R>(body: Effect.Effect<A, Failure, R>) =>
     return yield* Effect.provide(Effect.tapError(proxied, report), screen)
   })
 
-/** A command's body, from a file that is loaded when the command runs. */
+/** A command's body: an effect, or a function of the command's flags and arguments. */
+type Body<Options, R> = Effect.Effect<void, Failure, R> | ((options: Options) => Effect.Effect<void, Failure, R>)
+
+/** A command's body, whose file is loaded when the command runs. */
 export const loaded =
-  <Module, Options, R>(
-    load: () => Promise<Module>,
-    body: (module: Module, options: Options) => Effect.Effect<void, Failure, R>
-  ) =>
+  <Options, R>(load: () => Promise<Body<Options, R>>) =>
   (options: Options) =>
-    Effect.flatMap(Effect.promise(load), (module) => withConsole(body(module, options)))
+    Effect.flatMap(Effect.promise(load), (body) => withConsole(Effect.isEffect(body) ? body : body(options)))
 
 /** The body of a command that only groups others and cannot be used alone. */
 export const group = (path: string, commands: string) => () =>

@@ -11,10 +11,7 @@ export const service = Command.make(
       Flag.withDescription("Service manager (default: that of this system)")
     )
   },
-  loaded(
-    () => import("./commands/service.ts"),
-    ({ service }, { manager }) => service(manager)
-  )
+  loaded(async () => (await import("./commands/service.ts")).service)
 ).pipe(
   Command.withDescription(
     "Prints a systemd unit or a launchd property list that starts this program at boot, with the variables in the " +
@@ -35,10 +32,7 @@ export const update = Command.make(
       Flag.withDescription("Only report whether a newer release is available")
     )
   },
-  loaded(
-    () => import("./commands/update.ts"),
-    ({ update }, options) => update(options)
-  )
+  loaded(async () => (await import("./commands/update.ts")).update)
 ).pipe(
   Command.withDescription(
     "Replaces this program with the newest release of the control plane, if that release is newer, is signed with " +

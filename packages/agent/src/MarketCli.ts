@@ -14,10 +14,7 @@ export const offer = Command.make(
       Flag.withDescription("Report whether this offer is signed and not expired")
     )
   },
-  loaded(
-    () => import("./commands/offer.ts"),
-    ({ offer }, options) => offer(options)
-  )
+  loaded(async () => (await import("./commands/offer.ts")).offer)
 ).pipe(
   Command.withDescription(
     "Prints a signed capacity offer with the terms in CT_AGENT_OFFER_*, as one line of JSON. A serving member " +
@@ -35,10 +32,7 @@ export const offer = Command.make(
 export const directory = Command.make(
   "directory",
   {},
-  loaded(
-    () => import("./commands/directory.ts"),
-    ({ entries }) => entries
-  )
+  loaded(async () => (await import("./commands/directory.ts")).entries)
 ).pipe(
   Command.withDescription(
     "Lists the agents that you have registered in the public directory: holder key, expiry, roles and the URL of " +
@@ -50,10 +44,7 @@ export const directory = Command.make(
     Command.make(
       "remove",
       { holder: Argument.String("holder-pubkey") },
-      loaded(
-        () => import("./commands/directory.ts"),
-        ({ remove }, options) => remove(options)
-      )
+      loaded(async () => (await import("./commands/directory.ts")).remove)
     ).pipe(
       Command.withDescription(
         "Removes one of your agents from the public directory, given by its holder key. Its card is kept."
@@ -68,10 +59,7 @@ export const directory = Command.make(
 const match = Command.make(
   "match",
   {},
-  loaded(
-    () => import("./commands/pipeline.ts"),
-    ({ match }) => match
-  )
+  loaded(async () => (await import("./commands/pipeline.ts")).match)
 ).pipe(
   Command.withDescription(
     "Fills the roles of the pipeline CT_PIPELINE_ID, published at CT_AGENT_CP_URL. It connects to the providers on " +
@@ -93,10 +81,7 @@ const match = Command.make(
 const run = Command.make(
   "run",
   {},
-  loaded(
-    () => import("./commands/pipeline.ts"),
-    ({ run }) => run
-  )
+  loaded(async () => (await import("./commands/pipeline.ts")).run)
 ).pipe(
   Command.withDescription(
     "Fills the roles as `ct-agent pipeline match` does, passes stdin through the services of the roles in order, " +

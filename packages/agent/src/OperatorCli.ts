@@ -17,10 +17,7 @@ const keyOutput = {
 const init = Command.make(
   "init",
   keyOutput,
-  loaded(
-    () => import("./commands/channelInit.ts"),
-    ({ init }, options) => init(options)
-  )
+  loaded(async () => (await import("./commands/channelInit.ts")).init)
 ).pipe(
   Command.withDescription(
     "Generates the two keys of a member, CT_CHANNEL_HOLDER_KEY and CT_CHANNEL_NOISE_KEY, and prints them as shell " +
@@ -35,10 +32,7 @@ const init = Command.make(
 const operatorInit = Command.make(
   "operator-init",
   keyOutput,
-  loaded(
-    () => import("./commands/channelInit.ts"),
-    ({ operatorInit }, options) => operatorInit(options)
-  )
+  loaded(async () => (await import("./commands/channelInit.ts")).operatorInit)
 ).pipe(
   Command.withDescription(
     "Generates the key of an operator, CT_CHANNEL_OPERATOR_KEY, and prints it as a shell variable."
@@ -60,10 +54,7 @@ const claiming = {
 const memberMaterial = Command.make(
   "member-material",
   claiming,
-  loaded(
-    () => import("./commands/membershipRequest.ts"),
-    ({ memberMaterial }, options) => memberMaterial(options)
-  )
+  loaded(async () => (await import("./commands/membershipRequest.ts")).memberMaterial)
 ).pipe(
   Command.withDescription(
     "Prints the data with which this holder becomes a member of its link with CT_CHANNEL_BRIDGE_HOLDER, operated " +
@@ -77,10 +68,7 @@ const memberMaterial = Command.make(
 const joinPipelineRole = Command.make(
   "join-pipeline-role",
   claiming,
-  loaded(
-    () => import("./commands/membershipRequest.ts"),
-    ({ joinPipelineRole }, options) => joinPipelineRole(options)
-  )
+  loaded(async () => (await import("./commands/membershipRequest.ts")).joinPipelineRole)
 ).pipe(
   Command.withDescription(
     "Prints the data with which this holder joins the role CT_PIPELINE_ROLE of the pipeline CT_PIPELINE_ID. All " +
@@ -104,10 +92,7 @@ const bindTopology = Command.make(
       Flag.withDescription("Also bind it at the control plane; requires a login")
     )
   },
-  loaded(
-    () => import("./commands/bindTopology.ts"),
-    ({ bindTopology }, options) => bindTopology(options)
-  )
+  loaded(async () => (await import("./commands/bindTopology.ts")).bindTopology)
 ).pipe(
   Command.withDescription(
     "Prints operator_pubkey and proof, which bind the operator of CT_CHANNEL_OPERATOR_KEY to the topology " +
@@ -131,10 +116,7 @@ const grant = Command.make(
       Flag.withDescription("Also store it at the control plane, where the member collects it; requires a login")
     )
   },
-  loaded(
-    () => import("./commands/grant.ts"),
-    ({ grant }, options) => grant(options)
-  )
+  loaded(async () => (await import("./commands/grant.ts")).grant)
 ).pipe(
   Command.withDescription(
     "Signs a grant with CT_CHANNEL_OPERATOR_KEY for CT_GRANT_MEMBER_HOLDER on CT_GRANT_CHANNEL, with " +
@@ -153,10 +135,7 @@ const grant = Command.make(
 const redeem = Command.make(
   "redeem",
   { invitation: Argument.String("invitation") },
-  loaded(
-    () => import("./commands/invitation.ts"),
-    ({ redeem }, options) => redeem(options)
-  )
+  loaded(async () => (await import("./commands/invitation.ts")).redeem)
 ).pipe(
   Command.withDescription(
     "Redeems an invitation of 278 hex digits at CT_AGENT_CP_URL: the holder of CT_CHANNEL_HOLDER_KEY becomes a " +

@@ -10,10 +10,7 @@ const register = Command.make(
       Flag.withDescription("Replace the operator key, which invalidates all grants signed with the old one")
     )
   },
-  loaded(
-    () => import("./commands/channelOwner.ts"),
-    ({ register }, options) => register(options)
-  )
+  loaded(async () => (await import("./commands/channelOwner.ts")).register)
 ).pipe(
   Command.withDescription(
     "Registers CT_CHANNEL_ID (else CT_GRANT_CHANNEL) for your account, with the operator key " +
@@ -36,10 +33,7 @@ const allowlist = Command.make("allowlist", {}, group("ct-agent channel allowlis
     Command.make(
       "add",
       email,
-      loaded(
-        () => import("./commands/channelOwner.ts"),
-        ({ allow }, options) => allow(options)
-      )
+      loaded(async () => (await import("./commands/channelOwner.ts")).allow)
     ).pipe(
       Command.withDescription("Allows the owner of an address to claim a membership."),
       Command.withExamples([{ command: "ct-agent channel allowlist add ada@example.org", description: "One address" }])
@@ -47,10 +41,7 @@ const allowlist = Command.make("allowlist", {}, group("ct-agent channel allowlis
     Command.make(
       "remove",
       email,
-      loaded(
-        () => import("./commands/channelOwner.ts"),
-        ({ disallow }, options) => disallow(options)
-      )
+      loaded(async () => (await import("./commands/channelOwner.ts")).disallow)
     ).pipe(
       Command.withDescription("Removes an address from the list."),
       Command.withExamples([
@@ -60,10 +51,7 @@ const allowlist = Command.make("allowlist", {}, group("ct-agent channel allowlis
     Command.make(
       "list",
       {},
-      loaded(
-        () => import("./commands/channelOwner.ts"),
-        ({ allowed }) => allowed
-      )
+      loaded(async () => (await import("./commands/channelOwner.ts")).allowed)
     ).pipe(
       Command.withDescription("Prints the list, one address on each line."),
       Command.withExamples([{ command: "ct-agent channel allowlist list --json", description: "For scripts" }])
@@ -80,10 +68,7 @@ const material = {
 const members = Command.make(
   "members",
   {},
-  loaded(
-    () => import("./commands/channelOwner.ts"),
-    ({ members }) => members
-  )
+  loaded(async () => (await import("./commands/channelOwner.ts")).members)
 ).pipe(
   Command.withDescription(
     "Lists the members of your channel CT_CHANNEL_ID, a holder key and a Noise key on each line. Requires a login."
@@ -94,10 +79,7 @@ const members = Command.make(
     Command.make(
       "add",
       material,
-      loaded(
-        () => import("./commands/channelOwner.ts"),
-        ({ addMember }, options) => addMember(options)
-      )
+      loaded(async () => (await import("./commands/channelOwner.ts")).addMember)
     ).pipe(
       Command.withDescription(
         "Makes a holder a member, with the values that its `channel member-material` has printed."
@@ -112,10 +94,7 @@ const members = Command.make(
     Command.make(
       "remove",
       { holder: Argument.String("holder-pubkey") },
-      loaded(
-        () => import("./commands/channelOwner.ts"),
-        ({ removeMember }, options) => removeMember(options)
-      )
+      loaded(async () => (await import("./commands/channelOwner.ts")).removeMember)
     ).pipe(
       Command.withDescription("Removes a holder from the channel; its sessions end."),
       Command.withExamples([{ command: "ct-agent channel members remove db99...", description: "By its holder key" }])
@@ -133,10 +112,7 @@ const claimInvite = Command.make(
       Flag.withDescription("Label by which you recognise the invitation")
     )
   },
-  loaded(
-    () => import("./commands/channelOwner.ts"),
-    ({ claimInvite }, options) => claimInvite(options)
-  )
+  loaded(async () => (await import("./commands/channelOwner.ts")).claimInvite)
 ).pipe(
   Command.withDescription(
     "Prints a URL at which a person with an account can claim the membership once, within 15 minutes."

@@ -5,12 +5,12 @@ import * as Agent from "./Agent.ts"
 export type { Credentials } from "./Agent.ts"
 
 export interface ForwardOptions extends Agent.ForwardOptions {
-  /** Abandons the attempt; after it, stops serving. */
+  /** Cancels the attempt, or stops serving. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface Forwarding extends AsyncDisposable {
-  /** Where visitors reach the service. */
+  /** Public address of the service. */
   readonly url: string
   readonly hostname: string
   /** Rejects when the agent gives up; resolves when it was stopped. */
@@ -46,7 +46,7 @@ export const forward = async ({ signal, ...options }: ForwardOptions): Promise<F
   const over = Effect.runPromiseExit(ended).then((exit) => {
     if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) throw Cause.squash(exit.cause)
   })
-  // A program that does not await it must not end by it.
+  // A program that does not await it must not end because of it.
   over.catch(() => {})
   return { url, hostname, ended: over, close, [Symbol.asyncDispose]: close }
 }

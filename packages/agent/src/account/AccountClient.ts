@@ -22,14 +22,14 @@ export interface Account {
 
 export interface Call<A, I> {
   readonly method: "GET" | "POST" | "PUT" | "DELETE"
-  /** Below the control plane's address. */
+  /** Path below the control plane's address. */
   readonly path: string
   readonly body?: unknown
   /** Marks a repeated call as the same one. */
   readonly idempotencyKey?: string
   /** Advice about a refusal, by its status. */
   readonly advice?: ReadonlyMap<number, string>
-  /** Of the answer. */
+  /** Schema of the response. */
   readonly answer: Schema.Codec<A, I>
 }
 

@@ -27,7 +27,7 @@ import * as TunnelClient from "./TunnelClient.ts"
 interface Exposed {
   readonly tunnel: Tunnel
   readonly hostname: string
-  /** Where visitors reach it. */
+  /** Its public address. */
   readonly url: string
   readonly stateDir: string
   /** Whether the agent's tokens are from an earlier run. */
@@ -84,9 +84,9 @@ const exposedTunnel = Effect.fn("Exposure.of")(function* (
 export interface Exposure {
   readonly account: Account
   readonly origin: ServiceAddress
-  /** The tunnel's name in the account; without it one for each machine and port. */
+  /** The tunnel's name in the account; by default one for each machine and port. */
   readonly name: string | undefined
-  /** Folder of keys and tokens; without it `~/.ct-agent`. */
+  /** Folder of keys and tokens; by default `~/.ct-agent`. */
   readonly stateDir: string | undefined
   /** Further variables of the agent. */
   readonly variables: Readonly<Record<string, string>>

@@ -33,9 +33,9 @@ export interface QuicTarget extends HostPort {
   readonly serverName?: string
   /** PEM of the roots, or of the only trusted leaf; undefined if the streams authenticate the peer themselves. */
   readonly roots: string | undefined
-  /** Bounds all of it; 5 s is the agent's (agent.md 5.1). */
+  /** Time limit of the whole attempt; 5 s for the agent (agent.md 5.1). */
   readonly millis?: number
-  /** Milliseconds, and streams that the peer may open at a time. */
+  /** Idle timeout in milliseconds, and concurrent streams of the peer. */
   readonly transport?: { readonly keepAlive: number; readonly idle: number; readonly streams: number }
 }
 
@@ -91,7 +91,7 @@ export class QuicDial extends Context.Service<
     const process = RcRef.get(yield* processFor("dial"))
     const unverified = RcRef.get(yield* processFor("unverified"))
 
-    /** The first address that answers; each has its part of the time. */
+    /** The first address that answers; each gets a share of the time. */
     const connect = Effect.fnUntraced(function* ({
       host,
       millis = dialMillis,

@@ -28,7 +28,7 @@ export const Order = Schema.Struct({
   identifiers: Schema.optionalKey(
     Schema.Array(Schema.Struct({ type: Text, value: Text })).check(Schema.isMaxLength(100))
   ),
-  // One name is ordered, so there is one authorization.
+  // An order has one name, so it has one authorization.
   authorizations: Schema.Tuple([Address]),
   finalize: Address,
   certificate: Schema.optionalKey(Address),

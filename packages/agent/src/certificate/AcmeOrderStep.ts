@@ -22,7 +22,7 @@ export type AcmeOrderStep =
 /** The known state of an order. */
 export interface Progress {
   readonly order: Order
-  /** As it was read last; undefined before. */
+  /** The order as last read; undefined at first. */
   readonly authorization: Authorization | undefined
   readonly proved: boolean
   readonly finalized: boolean

@@ -27,7 +27,7 @@ export interface Answer {
 }
 
 export interface AcmeTransport {
-  /** The server as sentences name it: the host of its directory. */
+  /** The server's name in sentences: the host of its directory. */
   readonly server: string
   readonly call: (method: "GET" | "HEAD" | "POST", url: string, body?: string) => Effect.Effect<Answer, AcmeFailed>
 }
@@ -55,7 +55,7 @@ const read = async (response: IncomingMessage) => {
 
 const describe = (error: unknown) => {
   if (!(error instanceof Error)) return String(error)
-  // What Node appends after the semicolon is advice for people who start Node themselves.
+  // After the semicolon, Node appends advice for people who start Node themselves.
   return "code" in error && error.message === "" ? String(error.code) : error.message.replace(/;.*$/s, "")
 }
 

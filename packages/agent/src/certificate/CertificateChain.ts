@@ -11,7 +11,7 @@ export interface Ordered {
 
 export interface Checked {
   readonly leaf: X509Certificate
-  /** The chain as it is written. */
+  /** The chain as PEM text. */
   readonly pem: string
 }
 

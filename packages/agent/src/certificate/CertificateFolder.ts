@@ -17,22 +17,22 @@ const OpenOrder = Schema.Struct({
   directory: Schema.String,
   hostname: Schema.String,
   url: Schema.String,
-  /** Of the certificate: PEM of PKCS #8. */
+  /** Key of the certificate, PKCS #8 as PEM. */
   key: Schema.String
 })
 
 const CertificateState = Schema.Struct({
   accounts: Schema.Array(Account).check(Schema.isMaxLength(100)),
   order: Schema.optionalKey(OpenOrder),
-  /** An order is being placed, and its server's answer was not yet remembered. */
+  /** An order is being placed, and the server's response has not been stored yet. */
   placing: Schema.optionalKey(Schema.Struct({ directory: Schema.String, hostname: Schema.String })),
   /** The host name whose certificate must still be reported to the control plane. */
   completion: Schema.optionalKey(Schema.String),
-  /** The certificate that was ordered last: the SHA-256 of it, and its authority's directory. */
+  /** The last ordered certificate: its SHA-256 and its CA's directory. */
   issued: Schema.optionalKey(Schema.Struct({ fingerprint: Schema.String, directory: Schema.String })),
   /** SHA-256 of a certificate that the server has not loaded yet. */
   unloaded: Schema.optionalKey(Schema.String),
-  /** SHA-256 of a certificate that was revoked: it counts as none. */
+  /** SHA-256 of a revoked certificate, which counts as missing. */
   revoked: Schema.optionalKey(Schema.String)
 })
 export type CertificateState = typeof CertificateState.Type

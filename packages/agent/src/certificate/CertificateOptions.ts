@@ -15,9 +15,9 @@ import type * as Issuance from "./Issuance.ts"
 
 /** What one host name's certificate needs. */
 export interface Options extends Issuance.Options {
-  /** A CA of the user's own; used whatever the control plane assigns. */
+  /** The user's own CA, which replaces those that the control plane assigns. */
   readonly authority: CustomCa | undefined
-  /** Run after each issuance. */
+  /** Command that runs after each issuance. */
   readonly reload: string | undefined
 }
 
@@ -96,7 +96,7 @@ export const of = Effect.fn("CertificateOptions.of")(function* (
     token,
     places: placesOf(certificate),
     stateDir: tunnel.stateDir,
-    // The control plane publishes proofs for the authorities that it assigns.
+    // The control plane publishes proofs only for the CAs that it assigns.
     methods: authority === undefined ? tunnel.methods : ["tls-alpn-01"],
     authority,
     roots: authorityRoots === undefined ? undefined : yield* roots(authorityRoots),

@@ -11,7 +11,7 @@ import * as Folder from "./CertificateFolder.ts"
 import { CertificateQueueClient, type Asked } from "./CertificateQueueClient.ts"
 
 export interface CertificateProgress {
-  /** False when another agent of the tunnel is in an order. */
+  /** False if another agent of the tunnel has an open order. */
   readonly step: (step: IssuanceStep) => Effect.Effect<boolean, StateUnusable, FileSystem.FileSystem>
   /** `words` continue "the certificate". */
   readonly report: (message: string, log?: typeof Effect.logInfo) => Effect.Effect<void>

@@ -72,7 +72,7 @@ const dateOf = Effect.fn("Certificates.dateOf")(function* (directory: string, ro
 
 /** Reports that the certificate is installed. Stored until it has succeeded. */
 const complete = Effect.fnUntraced(function* (options: Options) {
-  // The visitors that follow are for an agent that has the pair.
+  // From now on, visitors go to an agent that has the pair.
   yield* options.changed ?? Effect.void
   const admission = yield* CertificateQueueClient
   const chain = yield* Folder.chain(options.places)
@@ -244,7 +244,7 @@ const looked = Effect.fnUntraced(function* (options: Options) {
   if (unread !== undefined) return unread
   const { completion, order: open } = yield* Folder.readState(places)
   const isDue = found === undefined || now >= found.dueAt || open?.hostname === hostname
-  // A lost completion report would leave the name edge-terminated (gelb) for ever.
+  // If this report is lost, the name stays edge-terminated (gelb) forever.
   if (found !== undefined && (completion === hostname || admission.status !== "gruen"))
     yield* authority !== undefined && isDue ? Effect.ignore(complete(options)) : complete(options)
   if (!isDue)

@@ -68,7 +68,7 @@ export interface Options extends Asked {
   readonly stateDir: string
   /** Roots for the CA's server, PEM; undefined for the system's. */
   readonly roots: string | undefined
-  /** In the order in which they are tried. */
+  /** Methods in the order in which they are tried. */
   readonly methods: ReadonlyArray<Method>
   /** If undefined, orders are not reported, and other agents of the tunnel are not waited for. */
   readonly progress?: CertificateProgress
@@ -149,14 +149,14 @@ const openOrder = Effect.fnUntraced(function* (
     const found = yield* Effect.result(AcmeOrder.read(acme, order.url))
     if (Result.isSuccess(found) && found.success.order.status !== "invalid")
       return { ...found.success, key: createPrivateKey(order.key) }
-    // A server will repeat an invalid response about an order, so a new order is placed.
+    // A server would repeat an invalid response about this order, so a new order is placed.
     if (Result.isFailure(found) && found.failure.reason === "ca-unavailable" && found.failure.type !== improper)
       return yield* found.failure
   }
   const { placing, ...others } = state
   const directory = ca.directory_url
   const key = Folder.newKey()
-  // Another authority knows nothing of the certificate.
+  // Another CA does not know the certificate.
   const mine = state.issued?.directory === directory ? replaces : undefined
   const wasPlaced = placing?.directory === directory && placing.hostname === hostname
   yield* Folder.writeState(places, { ...others, placing: { directory, hostname } })
@@ -225,7 +225,7 @@ export const obtain = Effect.fn("Issuance.obtain")(function* (
         mayTryAnother(error)
           ? Effect.andThen(
               Effect.logInfo(error.message),
-              // The first method's error is more useful than that the second one cannot be used.
+              // The first method's error is more useful than the fact that the second one is unavailable.
               Effect.mapError(tried(method), (next) =>
                 next._tag === "AcmeFailed" && next.type === notAvailable && error.type !== notAvailable ? error : next
               )

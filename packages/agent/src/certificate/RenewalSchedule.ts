@@ -3,7 +3,7 @@ import { clockTolerance } from "./CertificateChain.ts"
 
 /** When to renew a certificate: when a third of its lifetime is left, or when its CA suggests. */
 export interface Lifetime {
-  /** Unix milliseconds, as the other times. */
+  /** Unix milliseconds, like the other times. */
   readonly notBefore: number
   readonly notAfter: number
 }
@@ -54,7 +54,7 @@ export type Outcome =
       readonly haste: Haste
       /** Whether CA or control plane are unreachable or have an internal error, rather than refusing. */
       readonly isUnreachable: boolean
-      /** Whether it is unreachable, as far as the agent can tell. */
+      /** Whether it seems to be unreachable. */
       readonly isUnanswered: boolean
     }
 

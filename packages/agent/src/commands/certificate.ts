@@ -46,7 +46,7 @@ export const certificate = ({ watch }: { readonly watch: boolean }) =>
     const { certificateFolder: folder, hostname, stateDir, token } = values
     const options = yield* CertificateOptions.of(
       { ...values, folder, authority: CustomCa.of(values) },
-      // Whether an agent serves this state folder is not known; DNS needs none.
+      // It is unknown whether an agent serves this state folder; DNS proofs do not need one.
       { token, hostname, stateDir, methods: ["dns-01", "tls-alpn-01"] }
     )
     const looking = Effect.gen(function* () {

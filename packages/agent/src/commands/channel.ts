@@ -190,3 +190,7 @@ export const channel = (use: Use) =>
     )
     yield* Effect.raceFirst(running, Signals.first)
   }).pipe(Effect.provide(NodeFileSystem.layer))
+
+/** Serves tools to the peer, those of a local MCP server among them. */
+export const serve = ({ mcpCommand }: { readonly mcpCommand: string | undefined }) =>
+  channel({ as: "server", mcpCommand })

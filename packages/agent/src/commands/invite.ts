@@ -28,7 +28,7 @@ import * as BareInvitation from "./invitation.ts"
 
 interface Options {
   readonly mcp: boolean
-  /** How many days the grant is good for. */
+  /** Days for which the grant is valid. */
   readonly days: number
   /** The package that `npx` runs on the other machine instead of the control plane's. */
   readonly program: Option.Option<string>

@@ -60,7 +60,7 @@ export const enterFolder = Effect.fn("join.join")(function* (link: InviteLink.In
   const pending = pathOf(folder, `${id}.keys`)
   const known = yield* PrivateFile.read(file)
   const contents = known === undefined ? yield* redeem(link, file, pending) : new TextDecoder().decode(known)
-  // Including those of a join that was interrupted after it had stored the membership.
+  // Including variables of a join that was interrupted after it had stored the membership.
   yield* PrivateFile.remove(pending)
   return { id, file, contents }
 })

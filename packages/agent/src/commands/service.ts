@@ -39,7 +39,7 @@ const writesOf = (settings: Settings.Settings, folder: string) => {
   return [folder, ...named(folders), ...named(files).map(dirname)]
 }
 
-export const service = (wanted: Option.Option<ServiceDefinition.Manager>) =>
+export const service = ({ manager: wanted }: { readonly manager: Option.Option<ServiceDefinition.Manager> }) =>
   Effect.gen(function* () {
     const screen = yield* Screen
     const manager = Option.getOrElse(wanted, () => (process.platform === "darwin" ? "launchd" : "systemd"))

@@ -10,9 +10,9 @@ export interface DirectPathState {
   readonly address: () => HostPort | undefined
   /** Whether a stream through the edge should ask for the direct path. */
   readonly wanted: Effect.Effect<boolean>
-  /** The origin was reached there. */
+  /** Called when the origin was reached there. */
   readonly found: (address: HostPort) => Effect.Effect<void>
-  /** The direct path does not work now, or the agent knows of no such thing. */
+  /** Called when the direct path does not work, or the agent does not support it. */
   readonly failed: Effect.Effect<void>
 }
 

@@ -21,7 +21,7 @@ const directMillis = 1_500
 const closeDelay = "2 seconds"
 
 export interface QuicPath {
-  /** In which order the ways to the edge are tried: as wanted, until another one has worked. */
+  /** Transports to the edge in the order in which they are tried; the last one that worked comes first. */
   readonly ways: () => ReadonlyArray<"quic" | "tls">
   readonly worked: (way: "quic" | "tls") => void
   /** A stream to the edge. */
@@ -44,7 +44,7 @@ interface State {
   readonly edge: HostPort
   readonly roots: string
   readonly token: Redacted.Redacted<Uint8Array>
-  /** Of all connections. */
+  /** Scope of all connections. */
   readonly scope: Scope.Scope
   readonly dialing: Semaphore.Semaphore
   ways: ReturnType<typeof waysOf>

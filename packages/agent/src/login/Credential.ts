@@ -57,7 +57,7 @@ const refreshed = Effect.fnUntraced(function* (
           new TokenMissing({ reason: `the identity provider does not refresh the login: ${reason}`, kind: "passing" })
         ),
       ProviderRefused: Effect.fnUntraced(function* ({ reason }) {
-        // Without it the file tells every process that a person must log in again.
+        // Without it, every process sees that the user must log in again.
         yield* Effect.ignore(StoredLogin.write(path, { ...login, refreshToken: undefined }))
         return yield* new TokenMissing({
           reason: `the identity provider ended the login (${reason}): run ct-agent login again`,

@@ -47,7 +47,7 @@ const firstStream = "5 seconds"
 
 export interface Options {
   readonly advertise: string
-  /** 0 for any free one. */
+  /** 0 for any free port. */
   readonly port: number
   /** Serves a client; calls `admitted` when it has proved itself. */
   readonly serve: (stream: Duplex, admitted: () => void) => void

@@ -37,7 +37,7 @@ export class GracefulEndMarker {
     return this.#isEnd
   }
 
-  /** Whether an end now would be none. */
+  /** Whether an end now would be incomplete. */
   get areMissing(): boolean {
     return this.isMarking && this.#isMarked && !this.#isEnd
   }
@@ -100,7 +100,7 @@ export class NoiseStream extends Duplex {
 
   /**
    * From now on this side marks its end, and one without a mark breaks the stream when the peer marks its own, too. It must be
-   * called before the first byte is written. An empty frame is a mark, which others read over.
+   * called before the first byte is written. An empty frame is a mark, which other implementations ignore.
    */
   markEnd() {
     this.#marks.isMarking = true

@@ -49,7 +49,7 @@ export interface Places {
 }
 
 export interface OriginKeys {
-  /** The current key first. */
+  /** Keys, the current one first. */
   readonly keys: ReadonlyArray<KeyPair>
   /** The token with which the agent registers. The capability contains a value derived from it. */
   readonly token: Redacted.Redacted<Uint8Array>

@@ -89,7 +89,7 @@ export interface Session {
   live: number
   registeredSince: number | undefined
   lastSeen: number | undefined
-  /** How many registrations in a row the edge has refused. */
+  /** Consecutive registrations refused by the edge. */
   refusals: number
   lastError: string | undefined
 }
@@ -156,7 +156,7 @@ export class AgentMetrics extends Context.Service<
     readonly taskEnded: () => void
     /** Counts a channel session with this transport; the returned function ends it. */
     readonly channelOpened: (carrier: ChannelCarrier) => () => void
-    /** Sets the progress. */
+    /** Sets the progress of joining. */
     readonly joining: (state: Joining["state"], reason?: string) => void
     /** Undefined in a process that is no channel member. */
     readonly channel: () => Joining | undefined
@@ -169,7 +169,7 @@ export class AgentMetrics extends Context.Service<
     /** Reports it and destroys the connection. */
     readonly ending: (connection: { readonly destroy: () => unknown }) => OnFault
     readonly faults: () => number
-    /** Something arrived from the edge just now. */
+    /** Called when anything arrives from the edge. */
     readonly heard: () => void
     /** Unix milliseconds. */
     readonly now: () => number

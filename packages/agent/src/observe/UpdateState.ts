@@ -1,7 +1,7 @@
 /** The state of updates, and its text in `/status`. */
 
 export interface UpdateState {
-  /** Of this process. */
+  /** Version of this process. */
   current:
     | { readonly at: "off" | "checking" }
     | { readonly at: "scheduled"; readonly next: number }

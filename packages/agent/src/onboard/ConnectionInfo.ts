@@ -53,7 +53,7 @@ interface State {
   readonly fs: FileSystem.FileSystem
   readonly settings: Settings
   readonly controlPlane: OnboardingClient["Service"]
-  /** The file of the root. */
+  /** File of the cached root. */
   readonly file: string
   askedAt: number
   /** Why the control plane has not provided the root, while it is polled. */

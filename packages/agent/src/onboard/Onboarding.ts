@@ -79,7 +79,7 @@ const exchanged = Effect.fnUntraced(function* (
 ) {
   const { stateDir } = settings
   if (mine !== undefined) return yield* BootstrapSecret.exchange(stateDir, token, mine.seed)
-  // Without an answer the token may be spent, for this key: it stays for the next start.
+  // Without a response, the token may have been redeemed for this key, which is kept for the next start.
   return yield* BootstrapSecret.exchange(stateDir, token, yield* prepared(settings, agentId)).pipe(
     Effect.tapErrorTag("Refused", () => AgentIdentity.forget(stateDir)),
     Effect.tapErrorTag("ConfigurationInvalid", () => AgentIdentity.forget(stateDir))

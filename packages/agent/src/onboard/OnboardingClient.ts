@@ -89,7 +89,7 @@ const currentToken = Effect.fn("OnboardingClient.currentToken")(function* (
   const payload = { token: yield* Effect.orDie(readToken(hexOf(token))) }
   const answer = yield* bounded(onceMore(ask({ payload }))).pipe(
     Effect.catchTag("AgentProofRequired", ({ detail }) => Effect.as(Effect.logInfo(detail), undefined)),
-    // An older control plane knows no such route.
+    // Older control planes do not have this route.
     Effect.catchIf(
       (error) => statusOf(error) === 404,
       () => Effect.undefined
@@ -224,7 +224,7 @@ export class OnboardingClient extends Context.Service<
       token: Redacted.Redacted<Uint8Array>,
       seed: Redacted.Redacted<Uint8Array>
     ): Effect.Effect<Redacted.Redacted<Uint8Array> | undefined, Unreachable>
-    /** Says this agent's version, where its registration did not. A control plane that takes none is as good. */
+    /** Reports this agent's version if its registration did not. Errors are ignored. */
     reportVersion(
       token: Redacted.Redacted<Uint8Array>,
       seed: Redacted.Redacted<Uint8Array> | undefined

@@ -169,7 +169,7 @@ const tunnel = Effect.fnUntraced(function* (
   const accepted = (link: EdgeLink) =>
     Effect.sync(StartupMemory.serves).pipe(
       Effect.andThen(how.accepted(link)),
-      // Only a registration on the multiplexed carrier has a place for it.
+      // Only registrations on the multiplexed carrier contain it.
       Effect.andThen(
         link.carrier === "mux" ? Effect.void : FiberHandle.run(reporting, reportVersion(how.token, identity?.seed))
       )

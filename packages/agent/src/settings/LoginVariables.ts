@@ -21,7 +21,7 @@ const bearer = (meaning: string): Variable<Redacted.Redacted | undefined> => ({
 export interface BearerSource {
   readonly token: Redacted.Redacted | undefined
   readonly tokenFile: string | undefined
-  /** The file of the stored login, which need not be there. */
+  /** The file of the stored login, which may not exist. */
   readonly stored: string
 }
 
@@ -65,7 +65,7 @@ interface Given {
   readonly bearer: Redacted.Redacted | undefined
   readonly bearerFile: string | undefined
   readonly loginFile: string | undefined
-  /** Only where CT_AGENT_STATE_DIR is set: the standard folder of a tunnel is beside the tunnel, and a login is the user's. */
+  /** Only if CT_AGENT_STATE_DIR is set: the default folder belongs to a tunnel, but a login to the user. */
   readonly stateDir: string | undefined
 }
 

@@ -29,7 +29,7 @@ export type Meeting = Data.TaggedEnum<{
     readonly isFrontDoorOnly: boolean
     /** The only trusted certificate; without it the edge's is not checked, and the front door is not used. */
     readonly root: string | undefined
-    /** How the edge's own ports are tried, in order; other ways go by these, too. */
+    /** Transports to the edge's own ports, in the order in which they are tried. */
     readonly transports?: ReadonlyArray<PortTransport>
     readonly webSocket: URL | undefined
     /** A relay node instead of the edge's own relay: through the gate of an edge, or dialled itself. */
@@ -186,7 +186,7 @@ const bridgeOf = (values: Values) => ({
   registry: values.registry,
   install: {
     trusted: values.trusted ?? [],
-    /** Of further keys. */
+    /** File with further keys. */
     trustedFile: values.trustedFile,
     workDir: values.workDir,
     isDisabled: values.isInstallDisabled,

@@ -10,7 +10,7 @@ import { X509Certificate } from "node:crypto"
 export type TrustAnchor = Data.TaggedEnum<{
   Pem: { readonly pem: string }
   File: { readonly path: string }
-  /** Why the text is no certificate, as the end of a sentence that begins with the variable. */
+  /** Why the text is not a certificate, as the end of a sentence that begins with the variable. */
   Unusable: { readonly why: string }
 }>
 export const TrustAnchor = Data.taggedEnum<TrustAnchor>()

@@ -65,9 +65,9 @@ export interface Source {
   /** 64 hex digits each. */
   readonly keys: ReadonlyArray<string>
   readonly skipChecksum: boolean
-  /** The file of this system and machine; none where no release has one. */
+  /** The file for this system and machine; undefined if releases have none. */
   readonly asset: string | undefined
-  /** Milliseconds; without them the contract's. */
+  /** Time limits in milliseconds; by default the contract's. */
   readonly bounds?: { readonly connect: number; readonly whole: number }
 }
 

@@ -45,7 +45,7 @@ export const prepare = Effect.fn("AgentIdentity.prepare")(function* <E, R>(
 ) {
   const paths = at(directory)
   yield* PrivateFile.folder(directory)
-  // An obstacle to a rename shows when it is read.
+  // An obstacle to the rename is reported when the file is read.
   yield* Effect.forEach(Object.values(paths), PrivateFile.read, { discard: true })
   const kept = yield* PrivateFile.readStaged(paths.key)
   const usable = kept !== undefined && kept.length === seedBytes ? kept : undefined

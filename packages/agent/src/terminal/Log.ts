@@ -83,7 +83,7 @@ const make = (screen: Screen["Service"]) => {
     }
     const said = typeof event === "string" ? eventText(event) : format(message)
     const extra = Object.entries(annotations).map(([key, value]) => ` ${key}=${bare(value)}`)
-    // Lines that are kept are read on another day, and on another machine.
+    // Stored lines are read later, and on other machines.
     const time =
       screen.colors || screen.live ? date.toTimeString().slice(0, 8) : date.toISOString().replace(/\.\d+/u, "")
     const line = `${time} ${logLevel.toLowerCase().padEnd(5)} ${said}${extra.join("")}${failed === undefined ? "" : `: ${failed}`}`

@@ -6,9 +6,9 @@ import { Writable } from "node:stream"
 export class Prompts extends Context.Service<
   Prompts,
   {
-    /** Whether a person answers, who can be asked again. */
+    /** Whether a person answers, so that questions can be repeated. */
     readonly interactive: boolean
-    /** The next line; none at the end. `hidden` answers are not echoed. */
+    /** The next line; undefined at the end. `hidden` answers are not echoed. */
     ask(question: string, hidden: boolean): Effect.Effect<Option.Option<string>>
   }
 >()("agent/terminal/Prompts") {

@@ -42,7 +42,7 @@ export class Screen extends Context.Service<
         const { stdout, stderr, env } = process
         const plain = env["NO_COLOR"] !== undefined && env["NO_COLOR"] !== ""
         const live = stdout.isTTY && stderr.isTTY && !json && env["TERM"] !== "dumb"
-        // The reader of the output may go away; the agent keeps serving.
+        // The reader of the output may disconnect; the agent keeps serving.
         for (const stream of [stdout, stderr]) stream.on("error", () => {})
         let shown = ""
         const show = (text: string) => {

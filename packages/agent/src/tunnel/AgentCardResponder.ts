@@ -61,9 +61,12 @@ const once = (head: string, rest: Buffer) => {
 type Follows = { readonly answer: Buffer } | { readonly origin: Buffer }
 
 export interface AgentCardResponder {
-  /** Where the edge ends TLS: of a client of HTTP/1, by its whole first head and what came with it, or by the beginning of something else. */
+  /**
+   * If the edge terminates TLS: handles an HTTP/1 client by its whole first request head and the bytes after it, or anything else
+   * by its first bytes.
+   */
   readonly http1: (begun: Buffer) => Effect.Effect<Follows>
-  /** Where this agent ends TLS: what answers a request; undefined for all that is the origin's. */
+  /** If this agent terminates TLS: the handler of a request; undefined if the origin answers it. */
   readonly judge: (method: string, target: string) => Promise<GateVerdict> | undefined
 }
 

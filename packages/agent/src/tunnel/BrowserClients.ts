@@ -162,7 +162,7 @@ export const joining = (origin: OriginSettings, metrics: AgentMetrics["Service"]
 
   const join = Effect.fnUntraced(
     function* (client: Duplex, header: OpenHeader | undefined, taken?: Uint8Array) {
-      // What the edge has ended TLS for is paced there, and what the origin ends TLS for is its own to pace.
+      // If the edge or the origin terminates TLS, it is also the one that paces visitors.
       yield* carry(client, yield* connect(header), undefined, taken)
     },
     (serving, client) => Effect.catchTag(serving, "OriginDown", failed(client))

@@ -56,9 +56,9 @@ export interface CarrierHealth {
   readonly order: (wanted: ReadonlyArray<Carrier>) => ReadonlyArray<Carrier>
   readonly failed: (carriers: ReadonlyArray<Carrier>) => void
   readonly reached: (carriers: ReadonlyArray<Carrier>) => void
-  /** TLS was refused immediately; whether that happened too often for a restarting edge. */
+  /** Called when TLS was refused at once; returns whether that has happened too often for a restarting edge. */
   readonly staysRefused: () => boolean
-  /** A session by QUIC is over. */
+  /** Called when a QUIC session has ended. */
   readonly quicEnded: (lastedMillis: number) => void
   /** Milliseconds until QUIC is probed, and how many answers in a row bring it back. */
   readonly probing: () => { readonly pause: number; readonly answers: number }

@@ -10,8 +10,7 @@ import { serverTls } from "@catenet/wire/transport/ServerTls"
 import { Clock, Effect, FileSystem, Option } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"
 
-// What the agent tells its edges about its certificate: the current status with each registration, and every change. Older edges
-// ignore it.
+// Reports the certificate's status to the edges: with each registration, and at every change. Older edges ignore it.
 
 /** One registration. */
 interface Listener {
@@ -142,7 +141,7 @@ export const watch = Effect.fn("CertificatePair.watch")(function* (files: Files)
   )
   return Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    // If the clock was set back, the last check would look recent for that time.
+    // If the clock was set back, the last check would otherwise seem recent for too long.
     if (pair === undefined || now < lookedAt || now - lookedAt >= pair.lookMillis) {
       lookedAt = now
       yield* reload

@@ -145,7 +145,7 @@ export const connect = Effect.fn("EdgeConnection.connect")(function* (
     why ??= outcome.failure
     const { failure } = outcome
     if (failure._tag === "RegistrationRefused") {
-      // QUIC proves no key, and its edge may want one: by another carrier it can be had.
+      // On QUIC the agent cannot prove its key, which the edge may require: another transport can.
       if (carrier !== "quic" || failure.final || usable.length === 1) return yield* failure
       carrierHealth.failed(trying)
     }

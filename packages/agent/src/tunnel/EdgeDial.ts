@@ -84,7 +84,7 @@ export const dial = Effect.fn("EdgeDial.dial")(function* (
       const socket = Sockets.dialTls(options)
       const failed = (error: Error) => {
         const code = codeOf(error)
-        // What Node appends after the semicolon is advice for programs that trust the system's roots.
+        // After the semicolon, Node appends advice for programs that trust the system's roots.
         const why = error.message === "" ? (code ?? "the connection failed") : error.message.replace(/;.*$/s, "")
         const isRefused = code === "ECONNREFUSED" || code === "ECONNRESET"
         const isTorn = closes.has(code)

@@ -26,12 +26,12 @@ export interface EdgeLink {
   readonly ended: Effect.Effect<LinkEnd>
   /** For a transport that does not report when the other side was killed. */
   readonly inquiry?: {
-    /** Clients use it, or did a moment ago. */
+    /** Whether clients use it, or did a moment ago. */
     isUsed(): boolean
     /** Asks the edge, and waits for the response. */
     readonly answered: Effect.Effect<void>
   }
-  /** Grows whenever anything arrives from the edge. */
+  /** A counter of everything that arrives from the edge. */
   received(): number
   /** Asks the edge to open no more streams; running ones continue. */
   retire(): void

@@ -129,7 +129,7 @@ const makeHeaderReadThrottle = (client: Duplex, { firstMillis, laterMillis }: Re
 export interface Bounds {
   /** From the first byte of a head to its last. */
   readonly headMillis: number
-  /** After this silence the origin may be one that speaks first. */
+  /** After this silence, the origin may be of a protocol in which the server speaks first. */
   readonly silentMillis: number
   readonly pace: Rests
 }

@@ -53,7 +53,7 @@ interface Registrar {
   readonly backoff: CarrierHealth.RegistrationBackoff
   readonly carrierHealth: ReturnType<typeof CarrierHealth.make>
   readonly additional: Effect.Success<ReturnType<typeof MultiProcessLinks.make>>
-  /** Links that serve, those included that have been replaced and finish their streams. */
+  /** Serving links, including replaced ones that finish their streams. */
   readonly links: Map<EdgeLink, Scope.Closeable>
   /** The scope of all links. */
   readonly outer: Scope.Scope
@@ -196,7 +196,7 @@ const reportEnd = Effect.fnUntraced(function* (
     onFailure: (error) => ({
       reason: error.message,
       final: error._tag === "RegistrationRefused" && error.final,
-      // The answer to a parked connection carries no reason.
+      // The answer to a parked connection has no reason.
       isRefused: error._tag === "RegistrationRefused" && ["revoked", "no"].includes(error.code)
     })
   })
@@ -277,7 +277,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
     links: new Map(),
     outer: yield* Effect.scope
   }
-  // When the token changes, nothing of the old link is kept: the edge has cut its streams.
+  // When the token changes, the old link is closed: the edge has cut its streams.
   return yield* Effect.onExit(keepRegistered(registrar), (exit) =>
     Exit.isFailure(exit) && Result.getOrUndefined(Cause.findError(exit.cause)) instanceof TokenReplaced
       ? Effect.sync(() => {

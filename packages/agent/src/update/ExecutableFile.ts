@@ -68,7 +68,7 @@ export interface ExecutableFile {
   readonly trialAge: Effect.Effect<number>
   /** SHA-256 in hex. */
   readonly digest: Effect.Effect<string, UpdateFailed>
-  /** Fails with the reason where this user cannot replace the program. */
+  /** Fails with the reason if this user cannot replace the program. */
   readonly replaceable: Effect.Effect<void, UpdateFailed>
   /** Puts a verified program beside this one, for a trial. */
   readonly stage: (content: Uint8Array, version: NewVersion) => Effect.Effect<void, UpdateFailed>
@@ -76,17 +76,17 @@ export interface ExecutableFile {
   readonly replace: (content: Uint8Array, version: NewVersion) => Effect.Effect<void, UpdateFailed>
   /** Counts a start of a version on trial. */
   readonly started: (trial: Trial) => Effect.Effect<void, UpdateFailed>
-  /** The failure of a version has become an event. */
+  /** Marks the failure of a version as reported by an event. */
   readonly reported: (trial: Trial) => Effect.Effect<void, UpdateFailed>
   /** Whether the new version waits beside the program. */
   readonly isWaiting: Effect.Effect<boolean>
   /** Whether the old program exists and can be restored. */
   readonly isKept: Effect.Effect<boolean>
-  /** The new version stays. Without the note nothing is put back, and the old one is not needed. */
+  /** Keeps the new version: removes the note, so that nothing is restored, and the old version. */
   readonly confirm: (trial: Trial) => Effect.Effect<void>
-  /** There is no trial any more: its remains are removed. */
+  /** Removes the remains of a trial that is over. */
   readonly clear: Effect.Effect<void>
-  /** The old version is restored, and the new one is not tried again automatically. */
+  /** Restores the old version; the new one is not tried again automatically. */
   readonly rollBack: (trial: Trial, how: string) => Effect.Effect<void, UpdateFailed>
 }
 

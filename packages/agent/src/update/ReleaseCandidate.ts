@@ -70,7 +70,7 @@ export const downloadAsset = Effect.fn("ReleaseCandidate.get")(function* (
       Scheduler.clearTimeout(lasting)
     }
     request.once("socket", (socket) => {
-      // A proxy's connection is already connected.
+      // A connection through a proxy is already established.
       if (isPlain && !socket.connecting) return Scheduler.clearTimeout(connecting)
       socket.once(isPlain ? "connect" : "secureConnect", () => Scheduler.clearTimeout(connecting))
     })

@@ -54,7 +54,7 @@ export const placesOf = (path: string) => ({
   next: beside(path, "next"),
   old: beside(path, "old"),
   trial: beside(path, "trial"),
-  /** Windows keeps a program that runs under another name. */
+  /** Windows keeps a running program under another name. */
   running: beside(path, "running")
 })
 

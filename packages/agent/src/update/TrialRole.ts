@@ -28,7 +28,7 @@ export const isSupervised = (surroundings: Surroundings): boolean => {
   if (Object.entries(env).some(([name, value]) => marks.has(name) && value !== "")) return true
   // In a macOS terminal the name is 0; a launchd job has its label.
   if (platform === "darwin") return ppid === 1 || !["", "0"].includes(env["XPC_SERVICE_NAME"] ?? "")
-  // A service of Windows has no session of a person.
+  // A Windows service has no user session.
   if (platform === "win32") return (env["SESSIONNAME"] ?? "") === ""
   return pid === 1 || ppid === 1 || isSystemds(surroundings)
 }

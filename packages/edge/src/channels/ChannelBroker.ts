@@ -22,6 +22,7 @@ export class ChannelBroker extends Context.Service<
       })
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([MemberAdmissions.layer, ChannelPlacement.layer]))
+  static readonly layer = Layer.effect(this, this.make).pipe(
+    Layer.provide([MemberAdmissions.layer, ChannelPlacement.layer])
+  )
 }

@@ -235,8 +235,7 @@ export class ChannelPlacement extends Context.Service<
       peers: () => Array.from(state.peers.values()).filter(({ session }) => session !== undefined).length
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([LocalRoom.layer, ChannelRoom.layer, Relays.layer, ConnectionFaults.layer, Counters.layer])
   )
 }

@@ -263,8 +263,7 @@ export class ChannelRoom extends Context.Service<
       sessions: () => state.live.all().length
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([MemberAuthority.layer, Relays.layer, Counters.layer, ConnectionFaults.layer])
   )
 }

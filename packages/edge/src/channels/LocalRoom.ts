@@ -40,6 +40,5 @@ export class LocalRoom extends Context.Service<
       }
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([ChannelRoom.layer, Relays.layer]))
+  static readonly layer = Layer.effect(this, this.make).pipe(Layer.provide([ChannelRoom.layer, Relays.layer]))
 }

@@ -179,6 +179,5 @@ export class MemberAdmissions extends Context.Service<
       trackedAddresses: () => state.penalties.size
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([MemberAuthority.layer, Counters.layer]))
+  static readonly layer = Layer.effect(this, this.make).pipe(Layer.provide([MemberAuthority.layer, Counters.layer]))
 }

@@ -63,8 +63,7 @@ export class RelayNodeGate extends Context.Service<
       })
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([MemberAdmissions.layer, ChannelRoom.layer, Counters.layer, ConnectionFaults.layer])
   )
 }

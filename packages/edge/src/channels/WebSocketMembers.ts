@@ -162,8 +162,7 @@ export class WebSocketMembers extends Context.Service<
       isServed: state.admissions.isServed
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([ChannelBroker.layer, MemberAdmissions.layer, Counters.layer, ConnectionFaults.layer])
   )
 }

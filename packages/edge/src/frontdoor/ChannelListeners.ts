@@ -90,8 +90,7 @@ export class ChannelListeners extends Context.Service<
       receiveWebSocket: yield* receiveWebSocket
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([
       MemberAdmissions.layer,
       ChannelBroker.layer,

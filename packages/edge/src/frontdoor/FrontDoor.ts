@@ -106,8 +106,7 @@ export class FrontDoor extends Context.Service<
       receiveMesh: receive(dispatchMesh)
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([
       VisitorRouter.layer,
       MuxAgents.layer,

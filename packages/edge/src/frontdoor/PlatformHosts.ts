@@ -119,8 +119,7 @@ export class PlatformHosts extends Context.Service<
       defaultHost: portal?.host
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([ConnectionFaults.layer, WebSocketMembers.WebSocketMembers.layer])
   )
 }

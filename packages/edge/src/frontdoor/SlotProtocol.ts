@@ -66,8 +66,9 @@ class PeerVisitors extends Context.Service<
 
     return PeerVisitors.of({ serve })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Routes.layer, VisitorRouter.layer, Counters.layer]))
+  static readonly layer = Layer.effect(this, this.make).pipe(
+    Layer.provide([Routes.layer, VisitorRouter.layer, Counters.layer])
+  )
 }
 
 type AgentAdmission = Extract<Admission, { readonly role: "A" | "K" | "B" | "L" | "F" }>
@@ -174,8 +175,7 @@ export class SlotProtocol extends Context.Service<
       parked: () => parked.size
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([
       AgentAdmissions.layer,
       AgentSessions.layer,

@@ -79,6 +79,5 @@ export class VisitorPlaces extends Context.Service<
       }
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Counters.layer]))
+  static readonly layer = Layer.effect(this, this.make).pipe(Layer.provide([Counters.layer]))
 }

@@ -83,8 +83,7 @@ export class MeshClients extends Context.Service<
       )
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([Routes.layer, AgentSessions.layer, Relays.layer, Counters.layer])
   )
 }

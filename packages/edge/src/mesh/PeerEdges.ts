@@ -86,6 +86,7 @@ export class PeerEdges extends Context.Service<
 
     return PeerEdges.of({ forward })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Counters.layer, ConnectionFaults.layer, Relays.layer]))
+  static readonly layer = Layer.effect(this, this.make).pipe(
+    Layer.provide([Counters.layer, ConnectionFaults.layer, Relays.layer])
+  )
 }

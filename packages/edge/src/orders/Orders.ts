@@ -140,8 +140,7 @@ export class Orders extends Context.Service<
       closeWindows: Effect.sync(() => closeWindows(routes.policies()))
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([
       ChannelRoom.layer,
       Routes.layer,

@@ -85,8 +85,7 @@ export class QuicMembers extends Context.Service<
       }
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([MemberAdmissions.layer, ChannelPlacement.layer, ConnectionFaults.layer])
   )
 }

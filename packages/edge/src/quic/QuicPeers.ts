@@ -60,8 +60,7 @@ class DirectListeners extends Context.Service<
       advertise: (token, listener) => void listeners.set(token, listener)
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide(AgentSessions.layer))
+  static readonly layer = Layer.effect(this, this.make).pipe(Layer.provide(AgentSessions.layer))
 }
 
 /** Time limit of the role and its fields. */
@@ -241,8 +240,7 @@ export class QuicPeers extends Context.Service<
       }
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([
       AgentAdmissions.layer,
       AgentSessions.layer,

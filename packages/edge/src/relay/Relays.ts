@@ -243,6 +243,5 @@ export class Relays extends Context.Service<
       passing: () => state.passing.size
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Counters.layer, ConnectionFaults.layer]))
+  static readonly layer = Layer.effect(this, this.make).pipe(Layer.provide([Counters.layer, ConnectionFaults.layer]))
 }

@@ -74,8 +74,7 @@ class ProofReports extends Context.Service<
       }
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Routes.layer]))
+  static readonly layer = Layer.effect(this, this.make).pipe(Layer.provide([Routes.layer]))
 }
 
 export interface Refused {
@@ -183,6 +182,5 @@ export class AgentAdmissions extends Context.Service<
       }
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Routes.layer, ProofReports.layer]))
+  static readonly layer = Layer.effect(this, this.make).pipe(Layer.provide([Routes.layer, ProofReports.layer]))
 }

@@ -287,6 +287,5 @@ export class AgentSessions extends Context.Service<
       }
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Counters.layer, Routes.layer]))
+  static readonly layer = Layer.effect(this, this.make).pipe(Layer.provide([Counters.layer, Routes.layer]))
 }

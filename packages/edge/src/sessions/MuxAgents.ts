@@ -230,8 +230,7 @@ export class MuxAgents extends Context.Service<
       open: () => state.sessions.size
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(
+  static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([
       AgentAdmissions.layer,
       AgentSessions.layer,

@@ -87,6 +87,7 @@ export class OriginEchoes extends Context.Service<
       observe: (observer) => void observers.add(observer)
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([AgentSessions.layer, ConnectionFaults.layer]))
+  static readonly layer = Layer.effect(this, this.make).pipe(
+    Layer.provide([AgentSessions.layer, ConnectionFaults.layer])
+  )
 }

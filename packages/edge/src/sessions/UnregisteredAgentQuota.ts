@@ -90,6 +90,5 @@ export class UnregisteredAgentQuota extends Context.Service<
       remove: (place) => pool.remove(place)
     })
   })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Counters.layer, Routes.layer]))
+  static readonly layer = Layer.effect(this, this.make).pipe(Layer.provide([Counters.layer, Routes.layer]))
 }

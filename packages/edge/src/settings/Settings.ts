@@ -170,6 +170,5 @@ type Read = Effect.Success<typeof read>
 /** The settings of one edge. */
 export class Settings extends Context.Service<Settings, Read>()("edge/settings/Settings") {
   static readonly make = read
-  static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide(NodeFileSystem.layer))
+  static readonly layer = Layer.effect(this, this.make).pipe(Layer.provide(NodeFileSystem.layer))
 }

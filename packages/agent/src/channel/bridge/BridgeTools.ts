@@ -130,7 +130,7 @@ export const manifestInstallTool = (install: Installer.Install): BridgeTool.Brid
   })
 })
 
-// What the bridge peer may learn of the agent's configuration: addresses, and what is set; never a secret.
+// The configuration that the bridge peer may see: addresses, and which variables are set; never a secret.
 
 /** Whether a program of this name is on the path; it is not run. */
 const isOnPath = Effect.fnUntraced(function* (program: string) {
@@ -156,7 +156,7 @@ const summary = Effect.fnUntraced(function* ({
     broker: broker === undefined ? null : formatHostPort(broker.broker),
     relay: broker === undefined ? null : formatHostPort(broker.relay),
     direct_upgrade: broker?.isUpgrading ?? false,
-    // This agent has no such carrier.
+    // This agent does not support this carrier.
     masque_fallback_configured: false,
     grant_issuance_configured: bridge.canIssueGrants,
     manifest_registry_configured: bridge.registry !== undefined,

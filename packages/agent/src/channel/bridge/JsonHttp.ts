@@ -6,7 +6,7 @@ import * as OutgoingHttp from "../../onboard/OutgoingHttp.ts"
 import { textOf, ToolFailed } from "../rpc/Tool.ts"
 
 export interface Ask {
-  /** The callee, as the beginning of a sentence. */
+  /** The server, as the beginning of a sentence. */
   readonly whom: string
   readonly url: string
   readonly method?: "GET" | "POST"

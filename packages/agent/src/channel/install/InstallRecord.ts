@@ -6,14 +6,14 @@ import * as PrivateFile from "../../state/PrivateFile.ts"
 
 const Activation = Schema.Struct({
   schema: Schema.Literal(1),
-  /** The folder of a service that never worked is removed at the next start. */
+  /** If the service has never worked, its folder is removed at the next start. */
   state: Schema.Literals(["installing", "active"]),
   manifest_id: Schema.String,
   publisher_pubkey: Schema.String,
   project_name: Schema.String,
   name: Schema.String,
   version: Schema.String,
-  /** Of the folder's files, the one that runs. */
+  /** The file in the folder that is run. */
   program: Schema.String
 })
 export type InstallRecord = typeof Activation.Type

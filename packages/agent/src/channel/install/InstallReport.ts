@@ -9,7 +9,7 @@ import { textOf } from "../rpc/Tool.ts"
 export class InstallRejected extends Data.TaggedError("InstallRejected")<{
   readonly reason: string
   readonly detail: string
-  /** Of the manifest, in hex, once it was read. */
+  /** Hash of the manifest in hex, once it was read. */
   readonly manifestId: string | undefined
 }> {}
 

@@ -52,7 +52,7 @@ export const refusalOf = (bytes: Uint8Array, machine: Machine): string | undefin
     return isOwn ? undefined : other(`a program in ELF for another system or processor (${number})`, machine)
   }
   const magic = head.readUInt32BE(0)
-  // A universal binary names its processors itself.
+  // A universal binary lists its processors.
   if (magic === 0xcafe_babe || magic === 0xcafe_babf)
     return platform === "darwin" ? undefined : other("a program for macOS", machine)
   if (magic === 0xcffa_edfe)

@@ -15,7 +15,7 @@ export interface Service {
   readonly project: string
   /** The folder in which it is installed and runs. */
   readonly folder: string
-  /** Of the folder's files, the one that runs. */
+  /** The file in the folder that is run. */
   readonly program: string
   readonly variables: Readonly<Record<string, string>>
 }

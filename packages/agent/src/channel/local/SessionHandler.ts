@@ -53,7 +53,7 @@ const pipeStdio = Effect.fn("SessionHandler.join")(function* (stream: Duplex) {
   })
   const silence = Effect.gen(function* () {
     let before = -1
-    // A peer that has ended owes nothing more: only the reader of stdout is slow.
+    // The peer has ended, so only the reader of stdout can be slow.
     while (stream.readableEnded || lastReceived !== before) {
       before = lastReceived
       yield* Effect.sleep(drainMillis)
@@ -68,7 +68,7 @@ const pipeStdio = Effect.fn("SessionHandler.join")(function* (stream: Duplex) {
 })
 
 export interface SessionHandler {
-  /** Serves one peer after the other. */
+  /** Whether it serves one peer after the other. */
   readonly isServing: boolean
   /** One session, to its end. */
   readonly run: (
@@ -95,7 +95,7 @@ const underWay = ({ carriedBy }: ChannelSession.ChannelSession) =>
 const rawly = <A, E, R>({ peerRights, stream }: ChannelSession.ChannelSession, join: Effect.Effect<A, E, R>) =>
   peerRights === "rw"
     ? Effect.andThen(
-        // The bytes themselves do not show whether they are complete.
+        // The bytes do not show whether they are complete.
         Effect.sync(() => stream.markEnd()),
         join
       )

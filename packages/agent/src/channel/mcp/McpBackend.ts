@@ -22,7 +22,7 @@ type Answer = Effect.Effect<Json.Json, ToolFailed>
 interface Listeners {
   readonly onNotification: (method: string) => void
   readonly onUnreadable: (line: Unreadable) => void
-  /** Is called once. */
+  /** Called once. */
   readonly onEnd: () => void
 }
 

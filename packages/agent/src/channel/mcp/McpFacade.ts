@@ -65,11 +65,11 @@ const announcePause = "500 millis"
 interface Client {
   readonly link: PeerConnection
   readonly stdout: Writable
-  /** The calls that run, by the id of their request. */
+  /** Running calls by the id of their request. */
   readonly running: Map<Json.Json, Fiber.Fiber<void>>
-  /** That of the protocol, once it is agreed on. */
+  /** Protocol version, once negotiated. */
   version: string | undefined
-  /** What the client knows of the peer's tools: their list, or that it could not be had. */
+  /** The last answer to tools/list: the list, or undefined if it failed. */
   known: { readonly list: string | undefined } | undefined
 }
 
@@ -136,7 +136,7 @@ const respond = (client: Client, message: JsonObject): Effect.Effect<JsonObject 
     let answer: JsonObject | undefined
     const fiber = yield* Effect.forkChild(Effect.map(answered, (found) => void (answer = found)))
     client.running.set(id, fiber)
-    // The specification wants no response to a request that was cancelled.
+    // The specification requires no response to a cancelled request.
     yield* Fiber.await(fiber)
     if (client.running.get(id) === fiber) client.running.delete(id)
     return answer
@@ -206,6 +206,6 @@ export const serve = Effect.fn("McpFacade.serve")(function* (link: PeerConnectio
     stdin.once("close", over)
     stdout.once("error", over)
   })
-  // A client that closes its end may still wait for answers.
+  // A client that closes its end may still wait for responses.
   yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), "2 seconds")
 }, Effect.scoped)

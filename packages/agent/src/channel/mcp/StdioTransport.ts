@@ -9,12 +9,12 @@ export const longestLine = 4 * 1024 * 1024
 
 /** An invalid line. */
 export interface Unreadable {
-  /** The id of the message, where one could be found. */
+  /** The id of the message, if it has one. */
   readonly id: Json.Json | undefined
-  /** Whether it has a method, as responses have not. */
+  /** Whether it has a method, unlike a response. */
   readonly isRequest: boolean
   readonly isTooLong: boolean
-  /** A clause saying what is wrong with it. */
+  /** The problem, as a clause. */
   readonly why: string
 }
 

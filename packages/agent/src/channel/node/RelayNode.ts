@@ -91,7 +91,7 @@ export interface NodeOptions {
 
 interface Leg extends Present {
   readonly socket: Socket
-  /** Ends the watch over a member that waits. */
+  /** Stops watching a waiting member. */
   readonly release: () => void
 }
 

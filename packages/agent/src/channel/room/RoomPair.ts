@@ -65,7 +65,7 @@ export const stand = Effect.fn("RoomPair.stand")(function* (
   { tools, using }: PairSessionOptions
 ) {
   const { answers, requests } = split(session.stream)
-  /** Running requests in either direction: their silence does not mean that the peer is dead. */
+  /** Running requests in either direction: while there are any, silence does not mean that the peer is dead. */
   let running = 0
   const client = RpcClient.make(answers)
 
@@ -131,12 +131,12 @@ export class RoomPair {
     }
   }
 
-  /** Calls the peer, in the session that there is or in the next one. */
+  /** Calls the peer in the current session or in the next one. */
   get client(): Effect.Effect<RpcClient.RpcClient> {
     return Effect.suspend(() => Deferred.await(this.#client))
   }
 
-  /** The peer is called by this name, or by its key. */
+  /** Whether this is the peer's name or key. */
   isCalled(text: string): boolean {
     return text === this.name || text.toLowerCase() === Hex.encode(this.peer)
   }

@@ -24,7 +24,7 @@ export class MessageReader {
   readonly #decoder = new NoiseFrame.FrameDecoder()
   readonly #waiting: Array<Uint8Array> = []
   #reader: Deferred.Deferred<void> | undefined
-  /** How the messages ended, when they have. */
+  /** How the messages ended. */
   #end: Effect.Effect<undefined, MessagesCut> | undefined
 
   /**
@@ -51,7 +51,7 @@ export class MessageReader {
   /** The next message; undefined if the peer ended between two. Only one reader at a time; it may stop and continue later. */
   readonly next: Effect.Effect<Uint8Array | undefined, MessagesCut> = Effect.suspend(() => this.#shift())
 
-  /** No more messages will come. */
+  /** Whether no more messages will come. */
   get isOver(): boolean {
     return this.#end !== undefined
   }

@@ -46,7 +46,7 @@ export interface ServeOptions {
   readonly caller: Caller
   /** Calls the listener when the tools change, until the returned function is called. */
   readonly onToolsChanged?: (listener: () => void) => () => void
-  /** Sends something that no reader sees. */
+  /** Sends an empty message, which readers ignore. */
   readonly probe?: () => void
   /** The session is kept even without requests. */
   readonly isStanding?: boolean
@@ -75,7 +75,7 @@ const cancels = ({ isConcurrent, running }: Serving, message: Uint8Array) => {
   const asked = params === undefined ? undefined : Option.getOrUndefined(Record.get(params, "requestId"))
   const cancel = asked === undefined ? undefined : running.get(keyOf(asked))
   if (cancel !== undefined) Deferred.doneUnsafe(cancel, Effect.void)
-  // Of several, this one may just have been answered.
+  // The request may just have been answered.
   return cancel !== undefined || (isConcurrent && asked !== undefined)
 }
 

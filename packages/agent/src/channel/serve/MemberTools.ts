@@ -60,7 +60,7 @@ export class HandlerPlaces {
       this.#waiting.add(waiting)
       return Effect.onInterrupt(Deferred.await(waiting.turn), () =>
         Effect.sync(() => {
-          // It may just have been given its place.
+          // It may just have got its place.
           if (!this.#waiting.delete(waiting)) this.#give(caller)
         })
       )

@@ -43,7 +43,7 @@ export class RejoinBackoff {
   readonly #most: typeof standard
   #counts = none
 
-  /** `most` are other bounds than the usual ones, in milliseconds. */
+  /** `most`: limits in milliseconds, instead of the default ones. */
   constructor(most: Partial<typeof standard> = {}) {
     this.#most = { ...standard, ...most }
   }
@@ -51,7 +51,7 @@ export class RejoinBackoff {
   /** The pause after this outcome. Some outcomes double it while they repeat; a session that held resets it. */
   after(outcome: Outcome): number {
     const count = doubles(outcome) ? this.#counts[outcome] : 0
-    // What was not refused or cut at once has made progress, unless several members share the connection.
+    // A session that was not refused or cut at once has made progress, unless several members share the connection.
     const isDoubling = doubles(outcome) && this.#most[outcome] > baseMillis
     this.#counts = isDoubling ? { ...this.#counts, [outcome]: count + 1 } : none
     if (!isDoubling) return outcome === "served" ? 0 : baseMillis

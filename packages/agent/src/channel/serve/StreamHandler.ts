@@ -31,7 +31,7 @@ export const join = Effect.fn("StreamHandler.join")(
       stream.once("close", over)
       return Effect.sync(() => stream.off("close", over))
     })
-    // No `pipeline`, which would end the session with the input: a command that has stopped reading may still write.
+    // Not `pipeline`, which would end the session when the command stops reading: it may still write.
     stream.pipe(child.stdin)
     countReads(stream)
     child.stdin.once("close", () => stream.resume())

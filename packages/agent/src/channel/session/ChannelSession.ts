@@ -28,11 +28,11 @@ import { TaggedStream } from "./TaggedStream.ts"
 export interface Member {
   readonly role: Role
   readonly noise: KeyPair
-  /** The key that the operator of this member has named for the peer. */
+  /** The peer's key as configured by the operator of this member. */
   readonly configured: Uint8Array | undefined
-  /** The only holder that it talks to, where its operator has named one. */
+  /** The only accepted holder, if its operator has named one. */
   readonly expected?: Uint8Array
-  /** Where to dial for the endpoint of a peer; undefined nowhere. */
+  /** The address to dial for a peer's endpoint; undefined for none. */
   readonly dialable?: (endpoint: string) => HostPort | undefined
   /** Whether it would move a session from the relay to a direct link. */
   readonly isUpgrading: boolean
@@ -46,9 +46,9 @@ export interface ChannelSession {
   /** Moves the session to a direct connection if possible: true once it has moved. */
   readonly move: Effect.Effect<boolean, never, AgentMetrics | SecureRandom.SecureRandom> | undefined
   readonly carrier: ChannelCarrier
-  /** Fails when the edge ends a session that does not go through it. */
+  /** Fails when the edge ends a session that bypasses it. */
   readonly tethered: Effect.Effect<never, SessionTermination> | undefined
-  /** The key that the peer has proved. */
+  /** The peer's proved key. */
   readonly peerKey: Uint8Array
   readonly peerHolder: Uint8Array | undefined
   /** The peer's rights in this session. */
@@ -72,7 +72,7 @@ export interface Met {
   readonly leg: Pick<FallbackDialer.BrokerConnection, "stream" | "socket">
   readonly carrier: ChannelCarrier
   readonly peer: Pick<Peer.Peer, "holder" | "isInitiator" | "noiseKey" | "rights" | "grantEnds" | "observed">
-  /** The session, where both keys are proved already. */
+  /** The session, if both keys have been proved already. */
   readonly stream?: SessionStream
   /** The relay behind a direct path. */
   readonly tether?: Duplex

@@ -85,7 +85,7 @@ const offering = Effect.fnUntraced(function* ({ noise, peerKey, reachability, st
   if (reply._tag !== "Ready") return Option.none<DirectPath.Direct>()
   const direct = yield* Effect.timeout(Fiber.join(coming), stepLimit)
   stream.attach(direct.stream)
-  // The initiator's first message proves that it has got as far as this side.
+  // The initiator's first message proves that it has moved too.
   const isThere = yield* Effect.timeout(direct.stream.begun, stepLimit)
   return isThere ? Option.some(direct) : Option.none<DirectPath.Direct>()
 })

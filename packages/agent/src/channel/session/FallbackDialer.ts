@@ -159,7 +159,7 @@ export class AllStrategiesFailed extends Data.TaggedError("AllStrategiesFailed")
     )
     return `No way to the edge admits this member. ${reasons.map(clause).join("; ")}.`
   }
-  /** The refusal with a reason, or else any. */
+  /** A refusal with a reason if there is one, otherwise any refusal. */
   get refusal() {
     const refused = this.attempts.flatMap(({ error }) => (error._tag === "Refused" ? [error] : []))
     return refused.find(({ token }) => token !== undefined) ?? refused[0]
@@ -217,7 +217,7 @@ const tryStrategy = Effect.fnUntraced(function* (
   joining("joining")
   const connected = yield* connect(rung, broker)
   const { isMarked, stream } = connected
-  // QUIC keeps itself alive, and each of its ports is of one phase.
+  // QUIC has its own keepalives, and each port has a fixed phase.
   const isQuic = rung.name === "quic"
   const hasKeepalive = isMarked && !isQuic
   const { grant, holderKey } = broker

@@ -20,7 +20,7 @@ import type { Duplex } from "node:stream"
 export const join = Effect.fn("JoinExchange.join")(function* (
   stream: Duplex,
   options: Omit<Options, "now">,
-  /** The proof is sent: from here on this member waits for its peer. */
+  /** The proof was sent, and this member waits for its peer. */
   proved: () => void
 ) {
   const clock = yield* Clock.Clock
@@ -73,11 +73,11 @@ export const join = Effect.fn("JoinExchange.join")(function* (
 
 /** Bounds in milliseconds. */
 export const bounds = {
-  /** The whole exchange, and on a carrier with keepalives until the proof is sent. */
+  /** Limit of the whole exchange; on a carrier with keepalives, until the proof is sent. */
   exchange: 45_000,
-  /** Without any byte, while a carrier with keepalives is parked. */
+  /** Limit of silence while parked on a carrier with keepalives. */
   silence: 35_000,
-  /** For the rest of a refusal that has begun. */
+  /** Limit for the rest of a refusal that has begun. */
   refusalTail: 2_000
 } as const
 

@@ -31,7 +31,7 @@ class QuicBrokerConnection extends Duplex {
   #isJoined = false
   #isProved = false
   #last: number | undefined
-  /** The first two bytes of the word after the challenge. */
+  /** The first two bytes of the answer after the challenge. */
   #said = ""
   readonly localAddress: string | undefined
   bytesRead = 0
@@ -118,7 +118,7 @@ class QuicBrokerConnection extends Duplex {
     })
   }
 
-  /** First the challenge of 32 bytes; the edge's word after it begins with `OK`. */
+  /** First the challenge of 32 bytes; the edge's answer after it begins with `OK`. */
   #look(chunk: Buffer): void {
     this.#last = chunk.at(-1)
     if (this.#isProved && this.#said.length < 2) this.#said = (this.#said + chunk.toString("latin1", 0, 2)).slice(0, 2)

@@ -9,8 +9,8 @@ import { awaitReadable } from "../../tunnel/StreamHelloPeek.ts"
 import { SessionTermination } from "./ChannelFailure.ts"
 import type * as FallbackDialer from "./FallbackDialer.ts"
 
-// After a rendezvous, where two members only learn of each other, the edge closes their connections and they come again to the
-// relay. A peer in no phase is connected with this one at once.
+// After a rendezvous, which only exchanges addresses, the edge closes both connections, and the members rejoin at the relay. A
+// peer that sent no phase is connected with this member at once.
 
 /** `unsaid`: neither the edge nor the time has decided it, and the peer may wait for this member's first message. */
 export type RendezvousCompletion = "closed" | "spliced" | "unsaid"

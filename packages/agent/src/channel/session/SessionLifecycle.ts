@@ -19,7 +19,7 @@ export const expiry = Effect.fnUntraced(function* (
   expiresAt: bigint,
   why = "the grant has expired. Ask the operator of the channel for a new one."
 ) {
-  // A timer cannot wait for longer than this, and no process needs it.
+  // The longest delay of a timer, which is enough for any process.
   const longest = 2_000_000_000
   while (true) {
     const left = Number(expiresAt * 1000n) - (yield* Clock.currentTimeMillis)

@@ -75,7 +75,7 @@ export class TaggedStream extends Duplex {
     this.#send(Message.Control({ bytes: ControlMessage.encode(message) }))
   }
 
-  /** As for a plain stream. The mark is then the last message of each direction, on whichever path. */
+  /** As for a plain stream. The end mark is the last message of each direction, on either path. */
   markEnd(): void {
     this.#marks.isMarking = true
     this.#mark()
@@ -103,7 +103,7 @@ export class TaggedStream extends Duplex {
     return this.#isSendingDirectly && this.#isHearingDirectly
   }
 
-  /** Sends something that no reader sees. */
+  /** Sends an empty message, which readers ignore. */
   begin(): void {
     if (this.#isSendingDirectly) this.#direct?.begin()
     else this.keepAlive()
