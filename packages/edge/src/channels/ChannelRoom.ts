@@ -5,6 +5,7 @@
 import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { retryForever } from "@catenet/platform/RetryForever"
 import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { type Pairing, PairingRoom } from "@catenet/wire/channels/PairingRoom"
@@ -17,11 +18,32 @@ import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Settings } from "../settings/Settings.ts"
 import { ChannelMeter, type ChannelSession, ChannelSessions } from "./ChannelSessions.ts"
-import { LastSeenTable } from "./LastSeenTable.ts"
 import type { Member } from "./Member.ts"
 import { MemberAuthority } from "./MemberAuthority.ts"
 import { PendingMember } from "./PendingMember.ts"
 import { RevocationTombstones } from "./RevocationTombstones.ts"
+
+/** When each member of a channel was last here. Bounded: the member seen longest ago is dropped first. Times are arguments. */
+const maxSeen = 65_536
+
+class LastSeenTable {
+  readonly #seen = new BoundedMap<string, number>(maxSeen)
+
+  note(channel: string, holder: string, now: number): void {
+    this.#seen.set(`${channel} ${holder}`, now)
+  }
+
+  at(channel: string, holder: string): number | undefined {
+    return this.#seen.get(`${channel} ${holder}`)
+  }
+
+  /** The holders of a channel and when each was last here. */
+  of(channel: string): ReadonlyMap<string, number> {
+    const found = new Map<string, number>()
+    for (const [key, at] of this.#seen) if (key.startsWith(channel)) found.set(key.slice(channel.length + 1), at)
+    return found
+  }
+}
 
 const parkMillis = 30_000
 const tickEvery = "1 second"

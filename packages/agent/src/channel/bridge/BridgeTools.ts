@@ -1,9 +1,11 @@
 /** The bridge tools of a serving member; none unless a peer is allowed to use them. */
+import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import * as Hex from "@catenet/crypto/Hex"
 import type * as Json from "@catenet/crypto/Json"
 import { Effect, FileSystem, Option, Record } from "effect"
 import { delimiter, join } from "node:path"
 import * as Credential from "../../login/Credential.ts"
+import { Events } from "../../observe/Events.ts"
 import * as OutgoingHttp from "../../onboard/OutgoingHttp.ts"
 import { formatHostPort } from "../../settings/HostPort.ts"
 import type { BridgeTerms, MemberSettings } from "../../settings/MemberSettings.ts"
@@ -12,8 +14,37 @@ import { isProject } from "../install/BundleFolder.ts"
 import * as Installer from "../install/Installer.ts"
 import { isObject, textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
 import { searchPath } from "../serve/HandlerEnvironment.ts"
-import * as BridgeTool from "./BridgeTool.ts"
 import * as JsonHttp from "./JsonHttp.ts"
+
+interface BridgeTool {
+  readonly name: `bridge/${string}`
+  readonly description: string
+  readonly isReadOnly: boolean
+  readonly answer: (args: Json.Json) => Effect.Effect<Json.Json, ToolFailed>
+}
+
+/** Time limit of a call. */
+const callBound = "30 seconds"
+
+/** The tools for the peer with this key, which alone may call them; every call is recorded as an event. */
+const gated = Effect.fn("BridgeTools.gated")(function* (peer: Uint8Array, tools: ReadonlyArray<BridgeTool>) {
+  const events = yield* Events
+  return tools.map(({ answer, description, isReadOnly, name }): Tool => {
+    const refused = new ToolFailed({ reason: `${name}: the caller is not the bridge peer of this agent` })
+    const late = new ToolFailed({ reason: `${name}: no answer within ${callBound}` })
+    return {
+      name,
+      description,
+      isReadOnly,
+      run: (args, { noiseKey }) =>
+        Effect.suspend(() =>
+          ConstantTime.equal(peer, noiseKey)
+            ? Effect.timeoutOrElse(answer(args), { duration: callBound, orElse: () => Effect.fail(late) })
+            : Effect.fail(refused)
+        ).pipe(Effect.onExit(({ _tag }) => events.record("bridge_call", { tool: name, ok: _tag === "Success" })))
+    }
+  })
+})
 
 // Bridge tools that act as the channel's owner at the control plane, always on the agent's own channel.
 
@@ -44,7 +75,7 @@ const emailOf = (name: string, args: Json.Json) => {
 
 const ownerTools = Effect.fnUntraced(function* (terms: BridgeTerms) {
   const ask = asker(terms, yield* FileSystem.FileSystem)
-  const tools: ReadonlyArray<BridgeTool.BridgeTool> = [
+  const tools: ReadonlyArray<BridgeTool> = [
     {
       name: "bridge/channel-members",
       description: "The members of this agent's channel.",
@@ -94,7 +125,7 @@ const withAddress =
       : Object.assign({}, entry, { manifest_url: `${registry}/manifests/${encodeURIComponent(id)}` })
   }
 
-const manifestListTool = (registry: string | undefined): BridgeTool.BridgeTool => ({
+const manifestListTool = (registry: string | undefined): BridgeTool => ({
   name: "bridge/manifest-list",
   description: "The services that this agent's registry lists.",
   isReadOnly: true,
@@ -113,7 +144,7 @@ const manifestListTool = (registry: string | undefined): BridgeTool.BridgeTool =
 const name = "bridge/manifest-install"
 const refused = (what: string) => new ToolFailed({ reason: `${name} ${what}` })
 
-export const manifestInstallTool = (install: Installer.Install): BridgeTool.BridgeTool => ({
+export const manifestInstallTool = (install: Installer.Install): BridgeTool => ({
   name,
   description: "Installs the service of a signed manifest: {manifest_location, project_name}.",
   isReadOnly: false,
@@ -173,7 +204,7 @@ const summary = Effect.fnUntraced(function* ({
 
 const configTool = Effect.fnUntraced(function* (settings: Pick<MemberSettings, "bridge" | "meeting" | "role">) {
   const fs = yield* FileSystem.FileSystem
-  const tools: ReadonlyArray<BridgeTool.BridgeTool> = [
+  const tools: ReadonlyArray<BridgeTool> = [
     {
       name: "bridge/status",
       description: "The version of this agent.",
@@ -203,7 +234,7 @@ export const ofAll = Effect.fn("BridgeTools.ofAll")(function* (members: Readonly
     Effect.gen(function* () {
       const { bridge } = settings
       if (bridge.peer === undefined) return none
-      return yield* BridgeTool.gated(bridge.peer, [
+      return yield* gated(bridge.peer, [
         ...(yield* configTool(settings)),
         ...(yield* ownerTools(bridge)),
         manifestListTool(bridge.registry),
