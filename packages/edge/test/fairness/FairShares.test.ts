@@ -59,6 +59,7 @@ holds({
       "maxStreams",
       "maxSendHeaderBlockLength",
       "maxHead",
+      "maxFields",
       "maxStrikes",
       "maxRestMillis",
       "maxCharacters",
