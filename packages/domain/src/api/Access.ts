@@ -28,7 +28,19 @@ export class Caller extends Context.Service<
   }
 >()("domain/api/Access/Caller") {}
 
-/** Whose quotas and shares a caller uses: a service account has none beside those of the account that made it. */
+/**
+ * Whose quotas and shares a caller uses: a service account has none beside those of the account that made it.
+ *
+ * ```ts
+ * import { quotaSubject } from "@catenet/domain/api/Access"
+ * import { Subject } from "@catenet/domain/values/Ids"
+ * import { strictEqual } from "node:assert"
+ *
+ * const [machine, ada] = [Subject.make("machine"), Subject.make("ada")]
+ * strictEqual(quotaSubject({ subject: machine, email: null, means: "bearer", maker: ada }), ada)
+ * strictEqual(quotaSubject({ subject: ada, email: null, means: "session" }), ada)
+ * ```
+ */
 export const quotaSubject = ({ maker, subject }: Caller["Service"]): Subject => maker ?? subject
 
 /** A holder of the admin token: an operator, or an edge. */
