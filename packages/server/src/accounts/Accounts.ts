@@ -15,7 +15,7 @@ import { Audits } from "../identity/Audits.ts"
 import { ServiceAccounts } from "../identity/ServiceAccounts.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransactionOf, sqlOrDie } from "../store/SqlOrDie.ts"
 import { Topologies } from "../topologies/Topologies.ts"
 import { GateSessions } from "../tunnels/GateSessions.ts"
 import { LoginOrders } from "../tunnels/LoginOrders.ts"
@@ -144,14 +144,10 @@ export class Accounts extends Context.Service<
       action: string,
       set: (subject: string, max: number) => Effect.Effect<ReadonlyArray<unknown>, unknown>
     ) =>
-      Effect.fnUntraced(
-        function* (subject: Subject, max: number, actor = "operator") {
-          const changed = yield* Effect.orDie(set(subject, max))
-          if (changed.length > 0) yield* audits.append(audit(action, actor, subject, String(max)))
-        },
-        store.transaction,
-        sqlOrDie
-      )
+      Effect.fnUntraced(function* (subject: Subject, max: number, actor = "operator") {
+        const changed = yield* Effect.orDie(set(subject, max))
+        if (changed.length > 0) yield* audits.append(audit(action, actor, subject, String(max)))
+      }, inTransactionOf(store))
 
     return {
       setMaxTunnels: setting("account_max_tunnels_set", store.setMaxTunnels),
@@ -168,26 +164,22 @@ export class Accounts extends Context.Service<
         }
       }, sqlOrDie),
 
-      remove: Effect.fn("Accounts.remove")(
-        function* (caller: Caller["Service"]) {
-          const { email, subject } = caller
-          yield* store.hold(subject)
-          yield* store.holdTunnels(subject)
-          const tokens = yield* store.dropTunnels({ subject, now: yield* unixSeconds })
-          yield* outbox.appendAll(tokens.map(({ routingToken: queue }) => ({ queue, call: { _tag: "Revoke" } })))
-          yield* serviceAccounts.removeAll(subject)
-          yield* topologies.removeAllOf(caller)
-          yield* rotations.endGrants(subject, null, subject)
-          yield* gateSessions.closeAllOf(subject)
-          const left = email === null ? [] : yield* store.dropFromLists(email)
-          for (const { tunnelId } of left) yield* loginOrders.tunnelChanged(tunnelId)
-          for (const { channel } of yield* store.channels(subject)) yield* cuts.cut(channel)
-          yield* store.dropBelongings(subject, email)
-          yield* audits.append(audit("account_deleted", subject, subject))
-        },
-        store.transaction,
-        sqlOrDie
-      )
+      remove: Effect.fn("Accounts.remove")(function* (caller: Caller["Service"]) {
+        const { email, subject } = caller
+        yield* store.hold(subject)
+        yield* store.holdTunnels(subject)
+        const tokens = yield* store.dropTunnels({ subject, now: yield* unixSeconds })
+        yield* outbox.appendAll(tokens.map(({ routingToken: queue }) => ({ queue, call: { _tag: "Revoke" } })))
+        yield* serviceAccounts.removeAll(subject)
+        yield* topologies.removeAllOf(caller)
+        yield* rotations.endGrants(subject, null, subject)
+        yield* gateSessions.closeAllOf(subject)
+        const left = email === null ? [] : yield* store.dropFromLists(email)
+        for (const { tunnelId } of left) yield* loginOrders.tunnelChanged(tunnelId)
+        for (const { channel } of yield* store.channels(subject)) yield* cuts.cut(channel)
+        yield* store.dropBelongings(subject, email)
+        yield* audits.append(audit("account_deleted", subject, subject))
+      }, inTransactionOf(store))
     }
   })
 

@@ -26,7 +26,7 @@ import { over } from "../runtime/Over.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransaction, sqlOrDie } from "../store/SqlOrDie.ts"
 
 /** The table of the agent directory. */
 const tokens = Schema.Array(DirectoryToken)
@@ -129,57 +129,56 @@ const entry = ({ cardUrl, holderPubkey, registeredAt, roleTags, skillIds }: Entr
     registered_at: registeredAt
   })
 
-const register = Effect.fn("Directory.register")(
-  function* ({ audits, store }: State, registration: DirectoryRegistration) {
-    const { card_url, holder_pubkey, role_tags, skill_ids } = registration
-    yield* store.put({
-      holderPubkey: holder_pubkey,
-      cardUrl: card_url,
-      roleTags: role_tags,
-      skillIds: skill_ids,
-      registeredAt: yield* unixSeconds,
-      subject: null,
-      expiresAt: null
-    })
-    yield* audits.append(audit("directory_agent_registered", "operator", holder_pubkey, card_url))
-  },
-  (self, state) => state.store.transaction(self),
-  sqlOrDie
-)
+const register = Effect.fn("Directory.register")(function* (
+  { audits, store }: State,
+  registration: DirectoryRegistration
+) {
+  const { card_url, holder_pubkey, role_tags, skill_ids } = registration
+  yield* store.put({
+    holderPubkey: holder_pubkey,
+    cardUrl: card_url,
+    roleTags: role_tags,
+    skillIds: skill_ids,
+    registeredAt: yield* unixSeconds,
+    subject: null,
+    expiresAt: null
+  })
+  yield* audits.append(audit("directory_agent_registered", "operator", holder_pubkey, card_url))
+}, inTransaction)
 
-const enlist = Effect.fn("Directory.enlist")(
-  function* ({ audits, store }: State, { subject }: Account, registration: ProvedRegistration) {
-    const { card_url, expires_at, holder_pubkey, issued_at, proof, role_tags, skill_ids } = registration
-    const now = yield* unixSeconds
-    if (expires_at <= now) return yield* new DirectoryProofRefused({ reason: "expired" })
-    if (Math.abs(now - issued_at) > patience) return yield* new DirectoryProofRefused({ reason: "time" })
-    const signed = {
-      subject,
-      holder: bytesOf(holder_pubkey),
-      cardUrl: card_url,
-      roleTags: role_tags,
-      skillIds: skill_ids,
-      issuedAt: BigInt(issued_at),
-      expiresAt: BigInt(expires_at)
-    }
-    if (!DirectoryProof.verify(native, signed, bytesOf(proof)))
-      return yield* new DirectoryProofRefused({ reason: "signature" })
-    yield* store.lock(subject)
-    const stored = yield* store.put({
-      holderPubkey: holder_pubkey,
-      cardUrl: card_url,
-      roleTags: role_tags,
-      skillIds: skill_ids,
-      registeredAt: now,
-      subject,
-      expiresAt: expires_at
-    })
-    yield* insertWithinQuota("agents of this account in the directory", maxListedAgentsPerAccount)(stored)
-    yield* audits.append(audit("directory_agent_registered", subject, holder_pubkey, card_url))
-  },
-  (self, state) => state.store.transaction(self),
-  sqlOrDie
-)
+const enlist = Effect.fn("Directory.enlist")(function* (
+  { audits, store }: State,
+  { subject }: Account,
+  registration: ProvedRegistration
+) {
+  const { card_url, expires_at, holder_pubkey, issued_at, proof, role_tags, skill_ids } = registration
+  const now = yield* unixSeconds
+  if (expires_at <= now) return yield* new DirectoryProofRefused({ reason: "expired" })
+  if (Math.abs(now - issued_at) > patience) return yield* new DirectoryProofRefused({ reason: "time" })
+  const signed = {
+    subject,
+    holder: bytesOf(holder_pubkey),
+    cardUrl: card_url,
+    roleTags: role_tags,
+    skillIds: skill_ids,
+    issuedAt: BigInt(issued_at),
+    expiresAt: BigInt(expires_at)
+  }
+  if (!DirectoryProof.verify(native, signed, bytesOf(proof)))
+    return yield* new DirectoryProofRefused({ reason: "signature" })
+  yield* store.lock(subject)
+  const stored = yield* store.put({
+    holderPubkey: holder_pubkey,
+    cardUrl: card_url,
+    roleTags: role_tags,
+    skillIds: skill_ids,
+    registeredAt: now,
+    subject,
+    expiresAt: expires_at
+  })
+  yield* insertWithinQuota("agents of this account in the directory", maxListedAgentsPerAccount)(stored)
+  yield* audits.append(audit("directory_agent_registered", subject, holder_pubkey, card_url))
+}, inTransaction)
 
 const listOwn = Effect.fn("Directory.listOwn")(function* ({ store }: State, { subject }: Account, page: Page) {
   const now = yield* unixSeconds
@@ -192,14 +191,14 @@ const listOwn = Effect.fn("Directory.listOwn")(function* ({ store }: State, { su
   return found.map((own) => new OwnDirectoryEntry({ ...entry(own), expires_at: own.expiresAt ?? own.registeredAt }))
 }, Effect.orDie)
 
-const unlist = Effect.fn("Directory.unlist")(
-  function* ({ audits, store }: State, { subject }: Account, holder: HolderKey) {
-    if ((yield* store.remove(subject, holder)).length === 0) return yield* new AgentNotListed()
-    yield* audits.append(audit("directory_agent_removed", subject, holder))
-  },
-  (self, state) => state.store.transaction(self),
-  sqlOrDie
-)
+const unlist = Effect.fn("Directory.unlist")(function* (
+  { audits, store }: State,
+  { subject }: Account,
+  holder: HolderKey
+) {
+  if ((yield* store.remove(subject, holder)).length === 0) return yield* new AgentNotListed()
+  yield* audits.append(audit("directory_agent_removed", subject, holder))
+}, inTransaction)
 
 const search = Effect.fn("Directory.search")(function* ({ store }: State, { role, skill, ...page }: Search) {
   const now = yield* unixSeconds

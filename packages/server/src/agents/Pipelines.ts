@@ -23,7 +23,7 @@ import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransactionOf, sqlOrDie } from "../store/SqlOrDie.ts"
 
 /** The table of published pipelines. A specification is stored as the JSON text of the wire, which loses no digit. */
 const Row = Schema.Struct({ id: PipelineId, owner: Subject, spec: codec(PipelineSpec), publishedAt: Schema.Int })
@@ -131,15 +131,11 @@ export class Pipelines extends Context.Service<
         if (!(yield* put("operator", owner, spec))) return yield* new PipelineIdTaken()
       }, sqlOrDie),
 
-      withdraw: Effect.fn("Pipelines.withdraw")(
-        function* ({ subject }: Account, id: PipelineId) {
-          const withdrawn = yield* store.remove(id, subject)
-          if (withdrawn.length > 0) return yield* audits.append(audit("pipeline_withdrawn", subject, id))
-          return yield* Option.isSome(yield* store.find(id)) ? new NotPipelineOwner() : new PipelineNotFound()
-        },
-        store.transaction,
-        sqlOrDie
-      ),
+      withdraw: Effect.fn("Pipelines.withdraw")(function* ({ subject }: Account, id: PipelineId) {
+        const withdrawn = yield* store.remove(id, subject)
+        if (withdrawn.length > 0) return yield* audits.append(audit("pipeline_withdrawn", subject, id))
+        return yield* Option.isSome(yield* store.find(id)) ? new NotPipelineOwner() : new PipelineNotFound()
+      }, inTransactionOf(store)),
 
       list: Effect.fn("Pipelines.list")(function* (page: Page, owner?: Subject) {
         const found = yield* paged(

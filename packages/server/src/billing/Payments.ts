@@ -18,7 +18,7 @@ import { Audits } from "../identity/Audits.ts"
 import { freshHex64 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransactionOf, sqlOrDie } from "../store/SqlOrDie.ts"
 import { CreditStore } from "./CreditStore.ts"
 
 /** The table of payment intents. */
@@ -142,25 +142,21 @@ export class Payments extends Context.Service<
         )
       }, sqlOrDie),
 
-      confirm: Effect.fn("Payments.confirm")(
-        function* (payment: PaymentId) {
-          const intent = yield* store.find({ payment, lock: true })
-          if (Option.isNone(intent)) return yield* new PaymentUnknown()
-          const { account, credits } = intent.value
-          const held = yield* ledger.held(account)
-          if (held === null) return yield* Effect.die(new AccountUnknown())
-          const { effects } = yield* Effect.orDie(Effect.fromResult(confirm(intent.value, held)))
-          for (const effect of effects) {
-            if (effect._tag === "ConfirmIntent") yield* store.confirm(effect.payment)
-            if (effect._tag === "Entry") {
-              yield* ledger.enter(effect)
-              yield* audits.append(audit("payment_confirmed", "payment provider", payment, `${credits} for ${account}`))
-            }
+      confirm: Effect.fn("Payments.confirm")(function* (payment: PaymentId) {
+        const intent = yield* store.find({ payment, lock: true })
+        if (Option.isNone(intent)) return yield* new PaymentUnknown()
+        const { account, credits } = intent.value
+        const held = yield* ledger.held(account)
+        if (held === null) return yield* Effect.die(new AccountUnknown())
+        const { effects } = yield* Effect.orDie(Effect.fromResult(confirm(intent.value, held)))
+        for (const effect of effects) {
+          if (effect._tag === "ConfirmIntent") yield* store.confirm(effect.payment)
+          if (effect._tag === "Entry") {
+            yield* ledger.enter(effect)
+            yield* audits.append(audit("payment_confirmed", "payment provider", payment, `${credits} for ${account}`))
           }
-        },
-        store.transaction,
-        sqlOrDie
-      ),
+        }
+      }, inTransactionOf(store)),
 
       prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - waitsFor))))
     }

@@ -24,7 +24,7 @@ import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Sealing } from "../store/Sealing.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransaction, sqlOrDie } from "../store/SqlOrDie.ts"
 import { LoginOrders } from "../tunnels/LoginOrders.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 import { BridgeDialer } from "./BridgeDialer.ts"
@@ -114,16 +114,17 @@ const get = Effect.fn("Bridges.get")(function* ({ configured, store, tunnels }: 
   return yield* Schema.decodeEffect(BridgeState)(state)
 }, sqlOrDie)
 
-const setMode = Effect.fn("Bridges.setMode")(
-  function* ({ audits, logins, store, tunnels }: State, account: Account, id: string, mode: BridgeMode) {
-    yield* tunnels.owned(id, account)
-    if ((yield* store.setMode(id, mode)).length === 0) return yield* new TunnelNotFound()
-    yield* logins.tunnelChanged(id)
-    yield* audits.append(audit("tunnel_bridge_mode_set", account.subject, id, mode))
-  },
-  (self, state) => state.store.transaction(self),
-  sqlOrDie
-)
+const setMode = Effect.fn("Bridges.setMode")(function* (
+  { audits, logins, store, tunnels }: State,
+  account: Account,
+  id: string,
+  mode: BridgeMode
+) {
+  yield* tunnels.owned(id, account)
+  if ((yield* store.setMode(id, mode)).length === 0) return yield* new TunnelNotFound()
+  yield* logins.tunnelChanged(id)
+  yield* audits.append(audit("tunnel_bridge_mode_set", account.subject, id, mode))
+}, inTransaction)
 
 const admit = Effect.fn("Bridges.admit")(function* ({ configured, tunnels }: State, account: Account, id: string) {
   yield* configured

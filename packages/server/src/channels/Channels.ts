@@ -21,7 +21,7 @@ import { Audits } from "../identity/Audits.ts"
 import { over } from "../runtime/Over.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransactionOf, sqlOrDie } from "../store/SqlOrDie.ts"
 import { ChannelStore, type Counted } from "./ChannelStore.ts"
 import { MembershipRevocations } from "./MembershipRevocations.ts"
 import * as OperatorProofs from "./OperatorProofs.ts"
@@ -162,18 +162,14 @@ export class Channels extends Context.Service<
       yield* state.audits.complain(entry, written)
       if (!written.isNew) yield* registerKnown(state, account, registration, proof)
     }, sqlOrDie),
-    deregister: Effect.fn("Channels.deregister")(
-      function* ({ subject }: Account, channel: ChannelId) {
-        yield* state.store.lock(channel)
-        const stored = Option.getOrNull(yield* state.store.find(channel))
-        const { effects } = yield* Effect.fromResult(deregister(stored, subject, channel))
-        yield* state.store.drop(channel)
-        yield* state.cuts.cut(channel)
-        yield* Effect.forEach(effects, state.audits.append, { discard: true })
-      },
-      state.store.transaction,
-      sqlOrDie
-    ),
+    deregister: Effect.fn("Channels.deregister")(function* ({ subject }: Account, channel: ChannelId) {
+      yield* state.store.lock(channel)
+      const stored = Option.getOrNull(yield* state.store.find(channel))
+      const { effects } = yield* Effect.fromResult(deregister(stored, subject, channel))
+      yield* state.store.drop(channel)
+      yield* state.cuts.cut(channel)
+      yield* Effect.forEach(effects, state.audits.append, { discard: true })
+    }, inTransactionOf(state.store)),
     command: <A, E, R>(account: Account, channel: ChannelId, run: Effect.Effect<A, E, R>) =>
       command(state, account, channel, run)
   }))

@@ -41,7 +41,7 @@ import { over } from "../runtime/Over.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransactionOf, sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AttestationCheck from "./AttestationCheck.ts"
 import { Channels, hideForeign } from "./Channels.ts"
 import { ChannelStore } from "./ChannelStore.ts"
@@ -225,23 +225,19 @@ export class ClaimInvites extends Context.Service<
       const invite = yield* find(state, token)
       return yield* Effect.fromResult(show(invite, yield* unixSeconds))
     }, sqlOrDie),
-    confirm: Effect.fn("ClaimInvites.confirm")(
-      function* (account: Account, token: Redacted.Redacted) {
-        const { channel } = yield* find(state, token)
-        yield* state.channels.lock(channel)
-        // The invite is read again, since only the lock of its channel keeps it as it is read.
-        const invite = yield* find(state, token)
-        const claimedBy = yield* state.store.claimedBy(invite)
-        const confirmed = confirm(invite, claimedBy, account, yield* unixSeconds)
-        const { claim, email, invite: used } = yield* Effect.fromResult(confirmed)
-        yield* state.store.allow(channel, email)
-        yield* state.invites.use(invite.tokenHash, used.usedAt)
-        yield* state.claims.put(channel, claim)
-        return { channel }
-      },
-      state.store.transaction,
-      sqlOrDie
-    ),
+    confirm: Effect.fn("ClaimInvites.confirm")(function* (account: Account, token: Redacted.Redacted) {
+      const { channel } = yield* find(state, token)
+      yield* state.channels.lock(channel)
+      // The invite is read again, since only the lock of its channel keeps it as it is read.
+      const invite = yield* find(state, token)
+      const claimedBy = yield* state.store.claimedBy(invite)
+      const confirmed = confirm(invite, claimedBy, account, yield* unixSeconds)
+      const { claim, email, invite: used } = yield* Effect.fromResult(confirmed)
+      yield* state.store.allow(channel, email)
+      yield* state.invites.use(invite.tokenHash, used.usedAt)
+      yield* state.claims.put(channel, claim)
+      return { channel }
+    }, inTransactionOf(state.store)),
     prune: Effect.flatMap(unixSeconds, (now) =>
       Effect.asVoid(Effect.orDie(state.invites.prune(now - rememberedSeconds)))
     )

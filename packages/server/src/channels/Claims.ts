@@ -32,7 +32,7 @@ import type { SqlError } from "effect/sql"
 import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransactionOf, sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AttestationCheck from "./AttestationCheck.ts"
 import { ChannelStore } from "./ChannelStore.ts"
 import { ClaimStore } from "./ClaimStore.ts"
@@ -102,24 +102,20 @@ export class Claims extends Context.Service<
 
       requireEmail: ({ email }: Account) => (email === null ? new VerifiedEmailRequired() : Effect.void),
 
-      claim: Effect.fn("Claims.claim")(
-        function* (account: Account, channel: ChannelId, request: ClaimRequest) {
-          const { account_proof, holder, noise_attestation, noise_pubkey } = request
-          const material = new MemberMaterial({ holder, noise_attestation, noise_pubkey })
-          const proofs = {
-            attestationValid: AttestationCheck.holds(channel, material),
-            accountProof: proofOf({ channel, holder, subject: account.subject }, account_proof)
-          }
-          yield* channels.lock(channel)
-          const isAllowed = account.email !== null && (yield* store.isAllowed(channel, account.email)).length > 0
-          const found = Option.getOrNull(yield* store.claimOf({ channel, holder }))
-          const record = { isAllowed, claimedBy: found?.subject ?? null, isProved: found?.isProved ?? false }
-          const claimed = claim(record, account, material, proofs)
-          yield* put(channel, yield* Effect.fromResult(claimed))
-        },
-        store.transaction,
-        sqlOrDie
-      ),
+      claim: Effect.fn("Claims.claim")(function* (account: Account, channel: ChannelId, request: ClaimRequest) {
+        const { account_proof, holder, noise_attestation, noise_pubkey } = request
+        const material = new MemberMaterial({ holder, noise_attestation, noise_pubkey })
+        const proofs = {
+          attestationValid: AttestationCheck.holds(channel, material),
+          accountProof: proofOf({ channel, holder, subject: account.subject }, account_proof)
+        }
+        yield* channels.lock(channel)
+        const isAllowed = account.email !== null && (yield* store.isAllowed(channel, account.email)).length > 0
+        const found = Option.getOrNull(yield* store.claimOf({ channel, holder }))
+        const record = { isAllowed, claimedBy: found?.subject ?? null, isProved: found?.isProved ?? false }
+        const claimed = claim(record, account, material, proofs)
+        yield* put(channel, yield* Effect.fromResult(claimed))
+      }, inTransactionOf(store)),
 
       list: Effect.fn("Claims.list")(function* ({ email, subject }: Account, page: Page) {
         if (email === null) return []

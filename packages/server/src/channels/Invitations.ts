@@ -28,7 +28,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { bytesOf, freshHex64 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Sealing } from "../store/Sealing.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransactionOf, sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AttestationCheck from "./AttestationCheck.ts"
 import { ChannelStore } from "./ChannelStore.ts"
 import { Members } from "./Members.ts"
@@ -119,38 +119,34 @@ export class Invitations extends Context.Service<
     const random = yield* SecureRandom.SecureRandom
 
     /** A refusal is returned, not raised: the challenge that the attempt names stays spent. */
-    const attempt = Effect.fnUntraced(
-      function* (invitation: Invitation.Invitation, request: InvitationRedemption) {
-        const now = yield* unixSeconds
-        const { challenge, holder, noise_attestation, noise_pubkey } = request
-        const channel = idFrom(Hex.encode(invitation.channel))
-        const signature = Hex.encode(invitation.signature)
-        yield* channels.lock(channel)
-        const registered = Option.getOrUndefined(yield* channels.find(channel))
-        const expiresAt = Math.min(Number(invitation.expiresAt), Number.MAX_SAFE_INTEGER)
-        const isByOperator = registered !== undefined && isSignedBy(registered.operatorPubkey, invitation, now)
-        const facts = {
-          isChannelRegistered: registered !== undefined,
-          operatorSignatureValid: isByOperator,
-          expiresAt,
-          challengeIssuedAt: challenge === undefined ? undefined : yield* store.issuedAt(challenge),
-          // Anybody may send these two; they are looked at where the operator has invited somebody.
-          redemptionSignatureValid: isByOperator && isSignedByInvitee(invitation, request),
-          attestationValid: isByOperator && AttestationCheck.holds(channel, request),
-          isRedeemed: (yield* store.isRedeemed(signature)).length > 0
-        }
-        const { answer, challengeSpent } = redeem(facts, now)
-        if (challenge !== undefined && challengeSpent) yield* store.spendChallenge(challenge)
-        if (Result.isSuccess(answer)) {
-          yield* store.markRedeemed(signature, expiresAt)
-          const invitee = `invitee:${Hex.encode(invitation.invitee)}`
-          yield* members.put(invitee, channel, new MemberMaterial({ holder, noise_pubkey, noise_attestation }))
-        }
-        return answer
-      },
-      store.transaction,
-      sqlOrDie
-    )
+    const attempt = Effect.fnUntraced(function* (invitation: Invitation.Invitation, request: InvitationRedemption) {
+      const now = yield* unixSeconds
+      const { challenge, holder, noise_attestation, noise_pubkey } = request
+      const channel = idFrom(Hex.encode(invitation.channel))
+      const signature = Hex.encode(invitation.signature)
+      yield* channels.lock(channel)
+      const registered = Option.getOrUndefined(yield* channels.find(channel))
+      const expiresAt = Math.min(Number(invitation.expiresAt), Number.MAX_SAFE_INTEGER)
+      const isByOperator = registered !== undefined && isSignedBy(registered.operatorPubkey, invitation, now)
+      const facts = {
+        isChannelRegistered: registered !== undefined,
+        operatorSignatureValid: isByOperator,
+        expiresAt,
+        challengeIssuedAt: challenge === undefined ? undefined : yield* store.issuedAt(challenge),
+        // Anybody may send these two; they are looked at where the operator has invited somebody.
+        redemptionSignatureValid: isByOperator && isSignedByInvitee(invitation, request),
+        attestationValid: isByOperator && AttestationCheck.holds(channel, request),
+        isRedeemed: (yield* store.isRedeemed(signature)).length > 0
+      }
+      const { answer, challengeSpent } = redeem(facts, now)
+      if (challenge !== undefined && challengeSpent) yield* store.spendChallenge(challenge)
+      if (Result.isSuccess(answer)) {
+        yield* store.markRedeemed(signature, expiresAt)
+        const invitee = `invitee:${Hex.encode(invitation.invitee)}`
+        yield* members.put(invitee, channel, new MemberMaterial({ holder, noise_pubkey, noise_attestation }))
+      }
+      return answer
+    }, inTransactionOf(store))
 
     return {
       challenge: Effect.fn("Invitations.challenge")(function* (block: string) {

@@ -12,7 +12,7 @@ import { AgentKeyStore, type Ordered } from "../edges/AgentKeyStore.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransactionOf } from "../store/SqlOrDie.ts"
 
 /** The order that brings a tunnel's keys to an edge. */
 export const orderOf = ({ keys, proof }: Ordered): EdgeOrder => ({ _tag: "SetAgentKeys", keys, proof })
@@ -41,17 +41,13 @@ export class AgentKeys extends Context.Service<
     return {
       announce,
 
-      proved: Effect.fn("AgentKeys.proved")(
-        function* (token: RoutingToken, key: PublicKey) {
-          const proved = yield* store.prove({ token, key, now: yield* unixSeconds })
-          if (Option.isNone(proved)) return
-          const { id } = proved.value
-          yield* announce([id])
-          yield* audits.append(audit("agent_proved", "edge", id, key))
-        },
-        store.transaction,
-        sqlOrDie
-      )
+      proved: Effect.fn("AgentKeys.proved")(function* (token: RoutingToken, key: PublicKey) {
+        const proved = yield* store.prove({ token, key, now: yield* unixSeconds })
+        if (Option.isNone(proved)) return
+        const { id } = proved.value
+        yield* announce([id])
+        yield* audits.append(audit("agent_proved", "edge", id, key))
+      }, inTransactionOf(store))
     }
   })
 

@@ -25,7 +25,7 @@ import { Audits } from "../identity/Audits.ts"
 import { bytesOf, freshHex64, hashToken, tokenBytes } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota, keysetOn, PageOfAll } from "../store/KeysetPage.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransactionOf, sqlOrDie } from "../store/SqlOrDie.ts"
 
 /** Bootstrap tokens by their hash, each with its sealed secret as long as that may still be given out. */
 const Held = Schema.Struct({
@@ -142,20 +142,16 @@ export class Bootstraps extends Context.Service<
     const random = yield* SecureRandom.SecureRandom
 
     /** The attempt moves the token whatever its answer is, so the answer is no failure here. */
-    const attempted = Effect.fnUntraced(
-      function* (token: BootstrapToken, by: PublicKey | null) {
-        const tokenHash = hashToken(token)
-        const row = yield* store.hold(tokenHash)
-        const before = Option.isNone(row) ? null : yield* Effect.orDie(Effect.fromResult(stateOf(token, row.value)))
-        const now = yield* unixSeconds
-        const { answer, next } = redeem(before, now, by)
-        if (next !== null && next._tag !== before?._tag)
-          yield* store.spend({ tokenHash, now, by: next._tag === "Redeemed" ? next.by : null })
-        return answer
-      },
-      store.transaction,
-      sqlOrDie
-    )
+    const attempted = Effect.fnUntraced(function* (token: BootstrapToken, by: PublicKey | null) {
+      const tokenHash = hashToken(token)
+      const row = yield* store.hold(tokenHash)
+      const before = Option.isNone(row) ? null : yield* Effect.orDie(Effect.fromResult(stateOf(token, row.value)))
+      const now = yield* unixSeconds
+      const { answer, next } = redeem(before, now, by)
+      if (next !== null && next._tag !== before?._tag)
+        yield* store.spend({ tokenHash, now, by: next._tag === "Redeemed" ? next.by : null })
+      return answer
+    }, inTransactionOf(store))
 
     return {
       mint: Effect.fn("Bootstraps.mint")(function* (

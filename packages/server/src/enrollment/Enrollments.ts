@@ -34,7 +34,7 @@ import { over } from "../runtime/Over.ts"
 import { bytesOf, freshHex64, hashToken, tokenBytes } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransaction, inTransactionOf, sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AgentKeys from "./AgentKeys.ts"
 import * as Store from "./EnrollmentStore.ts"
 
@@ -77,31 +77,27 @@ const issued = Effect.fnUntraced(function* (state: State, tenant: string, tokens
  * Tokens that follow from the key of their batch can be given again without having been kept. They are stored when the
  * batch is new and never again: one that was redeemed and pruned must not come back as a fresh one.
  */
-const derived = Effect.fnUntraced(
-  function* (
-    state: State,
-    tenant: string,
-    count: number,
-    idempotencyKey: string,
-    secret: Redacted.Redacted<Uint8Array>
-  ) {
-    const own = yield* state.freshSalt
-    const batch = yield* state.store.claimBatch({
-      idempotencyKey,
-      tenant,
-      count,
-      salt: own,
-      createdAt: yield* unixSeconds
-    })
-    if (batch.tenant !== tenant || batch.count !== count) return yield* new IdempotencyKeyReused()
-    const key = native.hmacSha256(Redacted.value(secret), Bytes.fromText(`join batch ${idempotencyKey}${batch.salt}`))
-    const nth = (n: number) => native.hmacSha256(key, Bytes.fromText(String(n)))
-    const tokens = Array.from({ length: count }, (_, n) => tokenFrom(Hex.encode(nth(n))))
-    return batch.salt === own ? yield* issued(state, tenant, tokens) : tokens
-  },
-  (self, state) => state.store.transaction(self),
-  sqlOrDie
-)
+const derived = Effect.fnUntraced(function* (
+  state: State,
+  tenant: string,
+  count: number,
+  idempotencyKey: string,
+  secret: Redacted.Redacted<Uint8Array>
+) {
+  const own = yield* state.freshSalt
+  const batch = yield* state.store.claimBatch({
+    idempotencyKey,
+    tenant,
+    count,
+    salt: own,
+    createdAt: yield* unixSeconds
+  })
+  if (batch.tenant !== tenant || batch.count !== count) return yield* new IdempotencyKeyReused()
+  const key = native.hmacSha256(Redacted.value(secret), Bytes.fromText(`join batch ${idempotencyKey}${batch.salt}`))
+  const nth = (n: number) => native.hmacSha256(key, Bytes.fromText(String(n)))
+  const tokens = Array.from({ length: count }, (_, n) => tokenFrom(Hex.encode(nth(n))))
+  return batch.salt === own ? yield* issued(state, tenant, tokens) : tokens
+}, inTransaction)
 
 const stateOf = Effect.fnUntraced(function* ({ store }: State, held: Store.Held) {
   const { redeemedBy, tenant } = held
@@ -110,27 +106,23 @@ const stateOf = Effect.fnUntraced(function* ({ store }: State, held: Store.Held)
   return { _tag: "Redeemed", tenant, keys: keys.map(({ pubkey }) => pubkey) } satisfies JoinTokenState
 })
 
-const spend = Effect.fnUntraced(
-  function* (state: State, token: JoinToken, enrollment: Enrollment) {
-    const tokenHash = hashToken(token)
-    const found = yield* state.store.hold(tokenHash)
-    const before = Option.isSome(found) ? yield* stateOf(state, found.value) : null
-    const { effects, next } = yield* Effect.fromResult(redeem(before, enrollment))
-    const held = yield* Effect.fromOption(found)
-    const now = yield* unixSeconds
-    for (const effect of effects) {
-      if (effect._tag === "Audit") yield* state.audits.append(effect)
-      else yield* state.store.bind(held, { ...effect, tokenHash, now })
-    }
-    const served = yield* state.keys.ordersAfter(held)
-    const tickets = yield* Effect.forEach(served, (ordered) =>
-      state.outbox.appendOwn(ordered.routingToken, AgentKeys.orderOf(ordered))
-    )
-    return { tenant: next.tenant, tickets }
-  },
-  (self, state) => state.store.transaction(self),
-  sqlOrDie
-)
+const spend = Effect.fnUntraced(function* (state: State, token: JoinToken, enrollment: Enrollment) {
+  const tokenHash = hashToken(token)
+  const found = yield* state.store.hold(tokenHash)
+  const before = Option.isSome(found) ? yield* stateOf(state, found.value) : null
+  const { effects, next } = yield* Effect.fromResult(redeem(before, enrollment))
+  const held = yield* Effect.fromOption(found)
+  const now = yield* unixSeconds
+  for (const effect of effects) {
+    if (effect._tag === "Audit") yield* state.audits.append(effect)
+    else yield* state.store.bind(held, { ...effect, tokenHash, now })
+  }
+  const served = yield* state.keys.ordersAfter(held)
+  const tickets = yield* Effect.forEach(served, (ordered) =>
+    state.outbox.appendOwn(ordered.routingToken, AgentKeys.orderOf(ordered))
+  )
+  return { tenant: next.tenant, tickets }
+}, inTransaction)
 
 const issue = Effect.fn("Enrollments.issue")(function* (state: State, tenant: string, key?: string) {
   const repeat = { caller: "operator", operation: "issue-join-token", key, request: tenant }
@@ -167,8 +159,7 @@ const issueBatch = Effect.fn("Enrollments.issueBatch")(function* (
   return idempotencyKey === undefined
     ? yield* Effect.replicateEffect(state.fresh, count).pipe(
         Effect.flatMap((tokens) => issued(state, tenant, tokens)),
-        state.store.transaction,
-        sqlOrDie
+        inTransactionOf(state.store)
       )
     : yield* derived(state, tenant, count, idempotencyKey, secret)
 })

@@ -21,3 +21,17 @@ export const sqlOrDie = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A
       isDomainError(error) ? Effect.fail(error) : Effect.die(error)
     )
   )
+
+interface Store {
+  readonly transaction: <R, E, A>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError.SqlError, R>
+}
+
+/** Makes a command a transaction of the store; failures of the store are defects. */
+export const inTransactionOf =
+  (store: Store) =>
+  <A, E, R>(self: Effect.Effect<A, E, R>) =>
+    sqlOrDie(store.transaction(self))
+
+/** The same for a function over a state with its store. */
+export const inTransaction = <A, E, R>(self: Effect.Effect<A, E, R>, { store }: { readonly store: Store }) =>
+  sqlOrDie(store.transaction(self))

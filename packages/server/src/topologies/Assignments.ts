@@ -37,7 +37,7 @@ import { Audits } from "../identity/Audits.ts"
 import { over } from "../runtime/Over.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransaction, sqlOrDie } from "../store/SqlOrDie.ts"
 import { makeLockedTopology, TopologyAgentStore, TopologyStore } from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
@@ -99,42 +99,47 @@ const place = Effect.fnUntraced(function* (state: State, account: Account, id: T
   return null
 })
 
-const unassign = Effect.fn("Assignments.unassign")(
-  function* (state: State, account: Account, id: TopologyId, key: HolderKey) {
-    const { actor, agent } = yield* hold(state, account, id, key)
-    const { effects } = yield* Effect.fromResult(release(agent, actor))
-    yield* state.agents.release(key)
-    for (const { topologyId } of effects) yield* state.cuts.cutAll(yield* state.store.removeEdgesAt(topologyId, key))
-    yield* state.store.announce(id)
-    yield* state.audits.append(audit("topology_agent_unassigned", account.subject, id, key))
-  },
-  (self, state) => state.store.transaction(self),
-  sqlOrDie
-)
+const unassign = Effect.fn("Assignments.unassign")(function* (
+  state: State,
+  account: Account,
+  id: TopologyId,
+  key: HolderKey
+) {
+  const { actor, agent } = yield* hold(state, account, id, key)
+  const { effects } = yield* Effect.fromResult(release(agent, actor))
+  yield* state.agents.release(key)
+  for (const { topologyId } of effects) yield* state.cuts.cutAll(yield* state.store.removeEdgesAt(topologyId, key))
+  yield* state.store.announce(id)
+  yield* state.audits.append(audit("topology_agent_unassigned", account.subject, id, key))
+}, inTransaction)
 
-const putNoiseKey = Effect.fn("Assignments.putNoiseKey")(
-  function* (state: State, account: Account, id: TopologyId, agent: HolderKey, key: AgentNoiseKey) {
-    const held = yield* hold(state, account, id, agent)
-    yield* Effect.fromResult(mayKey(held.agent, held.actor))
-    if (!AttestationCheck.holds(key.channel, { holder: agent, ...key })) return yield* new AttestationRefused()
-    const stored = yield* state.agents.putNoiseKey(id, agent, key)
-    if (stored.length === 0) return yield* new EdgeNotFound()
-    yield* state.audits.append(audit("topology_noise_key_stored", account.subject, id, `${agent} ${key.channel}`))
-  },
-  (self, state) => state.store.transaction(self),
-  sqlOrDie
-)
+const putNoiseKey = Effect.fn("Assignments.putNoiseKey")(function* (
+  state: State,
+  account: Account,
+  id: TopologyId,
+  agent: HolderKey,
+  key: AgentNoiseKey
+) {
+  const held = yield* hold(state, account, id, agent)
+  yield* Effect.fromResult(mayKey(held.agent, held.actor))
+  if (!AttestationCheck.holds(key.channel, { holder: agent, ...key })) return yield* new AttestationRefused()
+  const stored = yield* state.agents.putNoiseKey(id, agent, key)
+  if (stored.length === 0) return yield* new EdgeNotFound()
+  yield* state.audits.append(audit("topology_noise_key_stored", account.subject, id, `${agent} ${key.channel}`))
+}, inTransaction)
 
-const label = Effect.fn("Assignments.label")(
-  function* (state: State, account: Account, id: TopologyId, key: HolderKey, label: string) {
-    const { actor, agent } = yield* hold(state, account, id, key)
-    yield* Effect.fromResult(mayLabel(agent, actor))
-    yield* state.agents.label(key, label)
-    yield* state.store.announce(id)
-  },
-  (self, state) => state.store.transaction(self),
-  sqlOrDie
-)
+const label = Effect.fn("Assignments.label")(function* (
+  state: State,
+  account: Account,
+  id: TopologyId,
+  key: HolderKey,
+  label: string
+) {
+  const { actor, agent } = yield* hold(state, account, id, key)
+  yield* Effect.fromResult(mayLabel(agent, actor))
+  yield* state.agents.label(key, label)
+  yield* state.store.announce(id)
+}, inTransaction)
 
 export class Assignments extends Context.Service<
   Assignments,

@@ -26,7 +26,7 @@ import { over } from "../runtime/Over.ts"
 import { freshHex32 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransaction, inTransactionOf, sqlOrDie } from "../store/SqlOrDie.ts"
 import { makeLockedTopology, TopologyStore } from "./TopologyStore.ts"
 
 /** Queries of topologies. Each is one statement, so that its answer is of one moment. */
@@ -149,17 +149,17 @@ const published = Effect.fn("Topologies.published")(function* ({ queries }: Stat
   return yield* Option.isSome(found) ? Effect.succeed(found.value) : new NetworkUnknown()
 }, sqlOrDie)
 
-const remove = Effect.fn("Topologies.remove")(
-  function* ({ audits, cuts, locked, store }: State, account: Account, id: TopologyId) {
-    const topology = yield* locked.hold(id, account)
-    yield* Effect.fromResult(requireOwner(topology, account))
-    yield* store.announce(id)
-    yield* cuts.cutAll(yield* store.remove(id))
-    yield* audits.append(audit("topology_deleted", account.subject, id))
-  },
-  (self, state) => state.store.transaction(self),
-  sqlOrDie
-)
+const remove = Effect.fn("Topologies.remove")(function* (
+  { audits, cuts, locked, store }: State,
+  account: Account,
+  id: TopologyId
+) {
+  const topology = yield* locked.hold(id, account)
+  yield* Effect.fromResult(requireOwner(topology, account))
+  yield* store.announce(id)
+  yield* cuts.cutAll(yield* store.remove(id))
+  yield* audits.append(audit("topology_deleted", account.subject, id))
+}, inTransaction)
 
 const removeAllOf = Effect.fn("Topologies.removeAllOf")(function* (
   { cuts, store }: State,
@@ -225,32 +225,24 @@ export class Topologies extends Context.Service<
 >()("server/topologies/Topologies") {
   static readonly make = Effect.map(dependencies, (state) => ({
     ...over(state, { create, list, listShared, get, published, remove, removeAllOf, shares }),
-    share: Effect.fn("Topologies.share")(
-      function* (account: Account, id: TopologyId, email: Email) {
-        const topology = yield* state.locked.hold(id, account, { email })
-        const { next } = yield* Effect.fromResult(share(topology, account, email))
-        if (next === topology) return
-        yield* Effect.flatMap(
-          state.store.share(id, email),
-          insertWithinQuota("shares of this topology", maxSharesPerTopology)
-        )
-        yield* state.store.announce(id)
-        yield* state.audits.append(audit("topology_shared", account.subject, id, email))
-      },
-      state.store.transaction,
-      sqlOrDie
-    ),
-    unshare: Effect.fn("Topologies.unshare")(
-      function* (account: Account, id: TopologyId, email: Email) {
-        const topology = yield* state.locked.hold(id, account, { email })
-        yield* Effect.fromResult(unshare(topology, account, email))
-        yield* state.store.unshare(id, email)
-        yield* state.store.announce(id)
-        yield* state.audits.append(audit("topology_unshared", account.subject, id, email))
-      },
-      state.store.transaction,
-      sqlOrDie
-    )
+    share: Effect.fn("Topologies.share")(function* (account: Account, id: TopologyId, email: Email) {
+      const topology = yield* state.locked.hold(id, account, { email })
+      const { next } = yield* Effect.fromResult(share(topology, account, email))
+      if (next === topology) return
+      yield* Effect.flatMap(
+        state.store.share(id, email),
+        insertWithinQuota("shares of this topology", maxSharesPerTopology)
+      )
+      yield* state.store.announce(id)
+      yield* state.audits.append(audit("topology_shared", account.subject, id, email))
+    }, inTransactionOf(state.store)),
+    unshare: Effect.fn("Topologies.unshare")(function* (account: Account, id: TopologyId, email: Email) {
+      const topology = yield* state.locked.hold(id, account, { email })
+      yield* Effect.fromResult(unshare(topology, account, email))
+      yield* state.store.unshare(id, email)
+      yield* state.store.announce(id)
+      yield* state.audits.append(audit("topology_unshared", account.subject, id, email))
+    }, inTransactionOf(state.store))
   }))
 
   static readonly layer = Layer.effect(Topologies, Topologies.make).pipe(

@@ -40,7 +40,7 @@ import { over } from "../runtime/Over.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { mapConstraint } from "../store/Constraint.ts"
-import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { inTransaction, inTransactionOf, sqlOrDie } from "../store/SqlOrDie.ts"
 import { AddressRecords } from "./hostnames/AddressRecords.ts"
 import { HostnameProofs } from "./hostnames/HostnameProofs.ts"
 import { HostnameProofStore } from "./hostnames/HostnameProofStore.ts"
@@ -112,44 +112,41 @@ const list = Effect.fn("Tunnels.list")(
   Effect.orDie
 )
 
-const change = Effect.fn("Tunnels.change")(
-  function* (state: State, account: Account, id: string, change: TunnelChange) {
-    yield* owned(state, id, account)
-    const { allow_any_login, allow_unproved_agents, name, require_login } = change
-    const columns = {
-      ...(name === undefined ? {} : { name }),
-      ...(require_login === undefined ? {} : { requireLogin: require_login }),
-      ...(allow_any_login === undefined ? {} : { allowAnyLogin: allow_any_login }),
-      ...(allow_unproved_agents === undefined ? {} : { allowUnprovedAgents: allow_unproved_agents })
-    }
-    const options = changedOptions(change)
-    if (Object.keys(columns).length > 0) yield* state.store.change(id, columns)
-    if (Object.keys(options).length > 0) {
-      const switched = yield* state.store.switchOptions({ id, change: options })
-      const { options: all, routingToken } = yield* present(switched)
-      yield* state.outbox.append(routingToken, { _tag: "SetOptions", options: all })
-    }
-    if (Object.keys(change).length > 0) {
-      if (allow_any_login !== undefined || require_login !== undefined) yield* state.logins.tunnelChanged(id)
-      yield* state.audits.append(audit("tunnel_changed", account.subject, id, JSON.stringify(change)))
-      if (allow_unproved_agents !== undefined) yield* state.keys.announce([id])
-    }
-    return yield* shown(state, id, account)
-  },
-  (self, state) => state.store.transaction(self),
-  sqlOrDie
-)
+const change = Effect.fn("Tunnels.change")(function* (
+  state: State,
+  account: Account,
+  id: string,
+  change: TunnelChange
+) {
+  yield* owned(state, id, account)
+  const { allow_any_login, allow_unproved_agents, name, require_login } = change
+  const columns = {
+    ...(name === undefined ? {} : { name }),
+    ...(require_login === undefined ? {} : { requireLogin: require_login }),
+    ...(allow_any_login === undefined ? {} : { allowAnyLogin: allow_any_login }),
+    ...(allow_unproved_agents === undefined ? {} : { allowUnprovedAgents: allow_unproved_agents })
+  }
+  const options = changedOptions(change)
+  if (Object.keys(columns).length > 0) yield* state.store.change(id, columns)
+  if (Object.keys(options).length > 0) {
+    const switched = yield* state.store.switchOptions({ id, change: options })
+    const { options: all, routingToken } = yield* present(switched)
+    yield* state.outbox.append(routingToken, { _tag: "SetOptions", options: all })
+  }
+  if (Object.keys(change).length > 0) {
+    if (allow_any_login !== undefined || require_login !== undefined) yield* state.logins.tunnelChanged(id)
+    yield* state.audits.append(audit("tunnel_changed", account.subject, id, JSON.stringify(change)))
+    if (allow_unproved_agents !== undefined) yield* state.keys.announce([id])
+  }
+  return yield* shown(state, id, account)
+}, inTransaction)
 
-const remove = Effect.fn("Tunnels.remove")(
-  function* ({ audits, outbox, store }: State, account: Account, id: string) {
-    const tunnel = yield* present(yield* store.hold({ id, subject: account.subject }))
-    yield* store.remove(tunnel, yield* unixSeconds)
-    yield* outbox.append(tunnel.routingToken, { _tag: "Revoke" })
-    yield* audits.append(audit("tunnel_deleted", account.subject, id))
-  },
-  (self, state) => state.store.transaction(self),
-  sqlOrDie
-)
+const remove = Effect.fn("Tunnels.remove")(function* ({ audits, outbox, store }: State, account: Account, id: string) {
+  const tunnel = yield* present(yield* store.hold({ id, subject: account.subject }))
+  yield* store.remove(tunnel, yield* unixSeconds)
+  yield* outbox.append(tunnel.routingToken, { _tag: "Revoke" })
+  yield* audits.append(audit("tunnel_deleted", account.subject, id))
+}, inTransaction)
 
 const install = Effect.fn("Tunnels.install")(function* (
   { audits, enrollments, forAgents, gateHostsPort, meshEdgePort, once, store }: State,
@@ -251,15 +248,11 @@ export class Tunnels extends Context.Service<
     provision: state.creation.provision,
     create: state.creation.create,
     get: Effect.fn("Tunnels.get")((account: Account, id: string) => shown(state, id, account), sqlOrDie),
-    reclaim: Effect.fn("Tunnels.reclaim")(
-      function* (account: Account, id: string) {
-        const host = yield* state.hosts.ofTunnel(yield* owned(state, id, account))
-        if (Option.isNone(host)) return yield* new ClaimNotLapsed()
-        yield* state.hosts.step(host.value, reclaim)
-      },
-      state.store.transaction,
-      sqlOrDie
-    )
+    reclaim: Effect.fn("Tunnels.reclaim")(function* (account: Account, id: string) {
+      const host = yield* state.hosts.ofTunnel(yield* owned(state, id, account))
+      if (Option.isNone(host)) return yield* new ClaimNotLapsed()
+      yield* state.hosts.step(host.value, reclaim)
+    }, inTransactionOf(state.store))
   }))
 
   static readonly layerNoDeps = Layer.effect(Tunnels, Tunnels.make)

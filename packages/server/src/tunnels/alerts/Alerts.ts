@@ -16,7 +16,7 @@ import { paged, type Page } from "../../http/Paging.ts"
 import { Audits } from "../../identity/Audits.ts"
 import { freshHex64 } from "../../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
-import { sqlOrDie } from "../../store/SqlOrDie.ts"
+import { inTransactionOf, sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Tunnels } from "../Tunnels.ts"
 import { AlertDeliveries } from "./AlertDeliveries.ts"
 import * as Store from "./AlertStore.ts"
@@ -71,28 +71,24 @@ export class Alerts extends Context.Service<
     return {
       get: Effect.fn("Alerts.get")((account: Account, id: string) => Effect.map(find(account, id), shown), sqlOrDie),
 
-      save: Effect.fn("Alerts.save")(
-        function* (
-          account: Account,
-          id: string,
-          asked: { readonly webhookUrl: string; readonly thresholdMinutes: number }
-        ) {
-          const settings = yield* Effect.fromResult(alertSettings(asked.webhookUrl, asked.thresholdMinutes))
-          const { thresholdSeconds } = settings
-          // As it will be called: without blanks and control characters, which neither a table nor a socket takes.
-          const { href: webhookUrl, origin } = new URL(settings.webhookUrl)
-          yield* tunnels.owned(id, account)
-          const secret = secretFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
-          const now = yield* unixSeconds
-          const { created } = yield* store.put({ tunnelId: id, webhookUrl, thresholdSeconds, secret, now })
-          const detail = `${origin} ${thresholdSeconds} s${created ? " created" : ""}`
-          yield* audits.append(audit("tunnel_alert_set", account.subject, id, detail))
-          const alert = shown(yield* Effect.catchTag(find(account, id), "AlertNotFound", Effect.die))
-          return new SavedAlert(created ? { alert, secret } : { alert })
-        },
-        store.transaction,
-        sqlOrDie
-      ),
+      save: Effect.fn("Alerts.save")(function* (
+        account: Account,
+        id: string,
+        asked: { readonly webhookUrl: string; readonly thresholdMinutes: number }
+      ) {
+        const settings = yield* Effect.fromResult(alertSettings(asked.webhookUrl, asked.thresholdMinutes))
+        const { thresholdSeconds } = settings
+        // As it will be called: without blanks and control characters, which neither a table nor a socket takes.
+        const { href: webhookUrl, origin } = new URL(settings.webhookUrl)
+        yield* tunnels.owned(id, account)
+        const secret = secretFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
+        const now = yield* unixSeconds
+        const { created } = yield* store.put({ tunnelId: id, webhookUrl, thresholdSeconds, secret, now })
+        const detail = `${origin} ${thresholdSeconds} s${created ? " created" : ""}`
+        yield* audits.append(audit("tunnel_alert_set", account.subject, id, detail))
+        const alert = shown(yield* Effect.catchTag(find(account, id), "AlertNotFound", Effect.die))
+        return new SavedAlert(created ? { alert, secret } : { alert })
+      }, inTransactionOf(store)),
 
       test: Effect.fn("Alerts.test")(function* (account: Account, id: string) {
         const { name, secret, since, subject, thresholdSeconds, webhookUrl } = yield* find(account, id)
@@ -104,15 +100,11 @@ export class Alerts extends Context.Service<
         return outcome
       }, sqlOrDie),
 
-      remove: Effect.fn("Alerts.remove")(
-        function* (account: Account, id: string) {
-          yield* tunnels.owned(id, account)
-          if ((yield* store.remove(id)).length === 0) return yield* new AlertNotFound()
-          yield* audits.append(audit("tunnel_alert_deleted", account.subject, id))
-        },
-        store.transaction,
-        sqlOrDie
-      ),
+      remove: Effect.fn("Alerts.remove")(function* (account: Account, id: string) {
+        yield* tunnels.owned(id, account)
+        if ((yield* store.remove(id)).length === 0) return yield* new AlertNotFound()
+        yield* audits.append(audit("tunnel_alert_deleted", account.subject, id))
+      }, inTransactionOf(store)),
 
       deliveries: Effect.fn("Alerts.deliveries")(function* (account: Account, id: string, page: Page) {
         yield* find(account, id)
