@@ -92,9 +92,7 @@ export const grant = {
     "CT_GRANT_CHANNEL",
     channelId,
     "Channel of the grant; used by register if CT_CHANNEL_ID is not set.",
-    {
-      remedy: "set it to the channel, 64 hex digits"
-    }
+    { remedy: "set it to the channel, 64 hex digits" }
   ),
   holder: required("CT_GRANT_MEMBER_HOLDER", holder, "Public holder key of the member.", {
     remedy: "set it to the public holder key of the member, 64 hex digits"
@@ -103,9 +101,7 @@ export const grant = {
     "CT_GRANT_DIRECTION",
     direction,
     "Whether the member may initiate or accept sessions, or both; the other member does the opposite.",
-    {
-      remedy: "set it to initiate, accept or both"
-    }
+    { remedy: "set it to initiate, accept or both" }
   ),
   expiresAt: required("CT_GRANT_EXPIRES", unixSeconds, "Expiry of the grant.", {
     remedy: "set it to a time in Unix seconds, such as that of: date -d +30days +%s"
@@ -123,9 +119,7 @@ export const invitation = {
     "CT_INVITE_DIRECTION",
     direction,
     "Whether the invited member may initiate or accept sessions, or both.",
-    {
-      remedy: "set it to initiate, accept or both"
-    }
+    { remedy: "set it to initiate, accept or both" }
   ),
   rights: defaulted("CT_INVITE_RIGHTS", rightsWord, "readwrite", "Rights of the invited member to the stream."),
   isDelegable: optional(

@@ -34,9 +34,7 @@ export const variables = (meaning: string) =>
       "CT_AGENT_LOGIN_TOKEN_FILE",
       Parser.writablePath,
       "File in which `ct-agent login` stores its token.",
-      {
-        standard: "oidc-token.json in CT_AGENT_STATE_DIR if that is set, else in ~/.ct-agent"
-      }
+      { standard: "oidc-token.json in CT_AGENT_STATE_DIR if that is set, else in ~/.ct-agent" }
     )
   }) as const
 

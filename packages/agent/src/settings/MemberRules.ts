@@ -5,7 +5,6 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { permits } from "@catenet/crypto/Permission"
 import { clause } from "@catenet/domain/values/Sentence"
-import type { Problem } from "@catenet/platform/ConfigurationInvalid"
 import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import type * as VariableReader from "@catenet/platform/VariableReader"
 import { Redacted } from "effect"
@@ -253,7 +252,7 @@ export const marketRules = (values: Market & Pick<Partial, "handlerEnvironment" 
 
 export const rules =
   (nowMillis: number) =>
-  (values: Partial): ReadonlyArray<Problem> =>
+  (values: Partial): ReadonlyArray<Problems.Problem> =>
     Problems.all(
       isBrokered(values) ? brokerRules(values, nowMillis) : directRules(values),
       unusable("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),

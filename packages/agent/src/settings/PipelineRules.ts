@@ -2,7 +2,6 @@
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import { permits } from "@catenet/crypto/Permission"
-import type { Problem } from "@catenet/platform/ConfigurationInvalid"
 import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import type * as VariableReader from "@catenet/platform/VariableReader"
 import { Redacted } from "effect"
@@ -11,10 +10,10 @@ import type * as PipelineVariables from "./PipelineVariables.ts"
 
 export const rules =
   (nowMillis: number) =>
-  (values: VariableReader.PartialValues<typeof PipelineVariables.variables>): ReadonlyArray<Problem> => {
+  (values: VariableReader.PartialValues<typeof PipelineVariables.variables>): ReadonlyArray<Problems.Problem> => {
     const { holderKey, pipelineGrants: given = [] } = values
     const own = holderKey === undefined ? undefined : native.ed25519.publicKey(Redacted.value(holderKey))
-    const problems: Array<Problem> = []
+    const problems: Array<Problems.Problem> = []
     for (const [at, each] of given.entries()) {
       const { channel, direction, expiresAt, holder } = Redacted.value(each)
       const wrong = (what: string, remedy: string) =>

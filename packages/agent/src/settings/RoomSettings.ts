@@ -1,7 +1,6 @@
 /** The settings of a room member: those of a member of each of its channels. */
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
-import type { Problem } from "@catenet/platform/ConfigurationInvalid"
 import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import type * as VariableReader from "@catenet/platform/VariableReader"
 import { Effect, Redacted } from "effect"
@@ -17,7 +16,7 @@ import { room } from "./Variables.ts"
 /** Rules across the variables of `channel room`. */
 type Partial = VariableReader.PartialValues<typeof Variables.room>
 
-const pairRules = ({ grants, holderKey }: Partial): ReadonlyArray<Problem> => {
+const pairRules = ({ grants, holderKey }: Partial): ReadonlyArray<Problems.Problem> => {
   if (grants === undefined) return []
   const wrong = (problem: string, remedy: string) => [Problems.problem("CT_CHANNEL_GRANTS", problem, remedy)]
   if (grants.problem !== undefined)
@@ -37,7 +36,7 @@ const pairRules = ({ grants, holderKey }: Partial): ReadonlyArray<Problem> => {
   return []
 }
 
-const roomRules = (values: Partial): ReadonlyArray<Problem> =>
+const roomRules = (values: Partial): ReadonlyArray<Problems.Problem> =>
   Problems.all(
     pairRules(values),
     MemberRules.edgeRules(values),

@@ -1,5 +1,4 @@
 /** The settings of an agent that serves a tunnel. All problems are reported, not only the first. */
-import type { Problem } from "@catenet/platform/ConfigurationInvalid"
 import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import * as VariableReader from "@catenet/platform/VariableReader"
 import { type ConfigProvider, Effect, FileSystem } from "effect"
@@ -30,7 +29,7 @@ const pairOf = ({ certificate, certificateFolder, key }: VariableReader.PartialV
 const unsetOne = "unset one of the two"
 
 /** Rules across the variables. */
-const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<Problem> => {
+const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<Problems.Problem> => {
   const { cardFile, healthPath, hostname, mode, origin, protocol, proxyProtocol, tls } = values
   const { certificate, key } = pairOf(values)
   const isBrowser = mode === "browser"
@@ -188,7 +187,12 @@ const missingTokens = Effect.fnUntraced(function* (named: string | undefined, mu
   const isThere = (name: string) => Effect.orElseSucceed(fs.exists(`${folder}/${name}`), () => true)
   const hasSecret = yield* isThere("bootstrap.secret")
   const isEnrolled = yield* isThere("tenant")
-  return ({ bootstrap, joinToken, mode, token }: VariableReader.PartialValues<Variables>): ReadonlyArray<Problem> =>
+  return ({
+    bootstrap,
+    joinToken,
+    mode,
+    token
+  }: VariableReader.PartialValues<Variables>): ReadonlyArray<Problems.Problem> =>
     hasSecret || bootstrap !== undefined
       ? []
       : Problems.all(

@@ -116,9 +116,7 @@ export const variables = {
     "CT_AGENT_EDGE_CERT",
     Parser.writablePath,
     "File in which the edge's root certificate is cached.",
-    {
-      standard: "/shared/edge-cert.der"
-    }
+    { standard: "/shared/edge-cert.der" }
   ),
   edgeCertificateWait: optional(
     "CT_AGENT_EDGE_CERT_WAIT_SECS",
@@ -144,9 +142,7 @@ export const variables = {
     "CT_AGENT_CAPABILITY_OUT",
     Parser.writablePath,
     "File to which the capability of a mesh tunnel is written.",
-    {
-      standard: "/shared/capability.bin"
-    }
+    { standard: "/shared/capability.bin" }
   ),
   originKey: optional("CT_AGENT_ORIGIN_KEY", Parser.path, "File with the origin's Noise key.", {
     standard: "a new key at each start"
@@ -218,9 +214,7 @@ export const variables = {
     "CT_ACME_ACCOUNT_KEY_PATH",
     Parser.writablePath,
     "File with the key of the ACME accounts, DER.",
-    {
-      standard: "acme-account-key.der in CT_ACME_CERT_OUT_DIR"
-    }
+    { standard: "acme-account-key.der in CT_ACME_CERT_OUT_DIR" }
   ),
   authorityRoots: optional(
     "CT_ACME_CA_FILE",
@@ -239,9 +233,7 @@ export const variables = {
 /** What `certificate` cannot do without. */
 export const requiredCertificate = {
   token: asRequired(variables.token, { remedy: "copy it from the install page of the tunnel" }),
-  hostname: asRequired(variables.hostname, {
-    remedy: "set it to the host name of the tunnel that the portal shows"
-  }),
+  hostname: asRequired(variables.hostname, { remedy: "set it to the host name of the tunnel that the portal shows" }),
   certificateFolder: asRequired(variables.certificateFolder, {
     meaning: "Folder of fullchain.pem and privkey.pem.",
     remedy: "set it to the folder where fullchain.pem and privkey.pem are to be"

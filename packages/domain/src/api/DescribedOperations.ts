@@ -79,9 +79,7 @@ export const describeParameters = (spec: Record<string, unknown>): Record<string
   paths: mapped(spec["paths"], (methods, path) =>
     mapped(methods, ({ parameters, ...operation }) => ({
       ...operation,
-      ...(Array.isArray(parameters) && {
-        parameters: parameters.filter(isRecord).map(parametersDescribed(path))
-      })
+      ...(Array.isArray(parameters) && { parameters: parameters.filter(isRecord).map(parametersDescribed(path)) })
     }))
   )
 })

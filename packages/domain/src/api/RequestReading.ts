@@ -126,9 +126,7 @@ const refuseOrKeep = <E>(
 /** Turns undecodable path, query and header values into `MalformedRequest`. */
 export class ReadsParameters extends HttpApiMiddleware.Service<ReadsParameters>()(
   "domain/api/RequestReading/ReadsParameters",
-  {
-    error: MalformedRequest
-  }
+  { error: MalformedRequest }
 ) {
   static readonly layer = HttpApiMiddleware.layerSchemaErrorTransform(this, (error) =>
     Effect.fail(isTheirs(error) ? new MalformedRequest({ errors: refusals(error.cause.issue) }) : error)
@@ -185,9 +183,7 @@ export class ReadsBody extends HttpApiMiddleware.Service<ReadsBody>()("domain/ap
 /** As `ReadsBody`, for the admin API of an edge, which knows no 415 and no 422: they are 400 there (data-plane 10.2). */
 export class ReadsEdgeBody extends HttpApiMiddleware.Service<ReadsEdgeBody>()(
   "domain/api/RequestReading/ReadsEdgeBody",
-  {
-    error: [MalformedRequest, BodyTooLarge]
-  }
+  { error: [MalformedRequest, BodyTooLarge] }
 ) {
   static readonly layer = Layer.succeed(ReadsEdgeBody, (httpEffect, { endpoint }) =>
     readsBody(httpEffect, endpoint, undefined).pipe(

@@ -33,9 +33,7 @@ import { VisitorRouter } from "./VisitorRouter.ts"
  */
 class PeerVisitors extends Context.Service<
   PeerVisitors,
-  {
-    readonly serve: (socket: TLSSocket, peer: PeerEdge) => Effect.Effect<void>
-  }
+  { readonly serve: (socket: TLSSocket, peer: PeerEdge) => Effect.Effect<void> }
 >()("edge/frontdoor/SlotProtocol/PeerVisitors") {
   static readonly make = Effect.gen(function* () {
     const { adminToken, meshRelay } = yield* Settings

@@ -2,7 +2,6 @@
  * Everything the edge reads from its environment, once, at the start (data-plane 1.5): the values of the table, and what follows
  * from them.
  */
-import type { Problem } from "@catenet/platform/ConfigurationInvalid"
 import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import type { Address } from "@catenet/platform/NetworkParser"
 import * as VariableReader from "@catenet/platform/VariableReader"
@@ -54,7 +53,7 @@ const hostProblems = (values: PartialValues) => (name: PlatformHost) => {
 const hostNames = ["portal", "auth", "masque", "adminUi"] as const
 
 /** Rules across the variables. */
-const rules = (values: PartialValues): ReadonlyArray<Problem> =>
+const rules = (values: PartialValues): ReadonlyArray<Problems.Problem> =>
   Problems.all(
     values.adminToken === undefined &&
       (values.admin ?? values.controlPlane) !== undefined &&
