@@ -7,6 +7,7 @@ import { Scheduler } from "@catenet/platform/Scheduler"
 import type { GateVerdict } from "@catenet/proxy/internal/GateVerdict"
 import { ForwardedStream } from "@catenet/proxy/internal/http1/ForwardedStream"
 import type { Visitor } from "@catenet/proxy/internal/http1/RequestHead"
+import { RequestTurns } from "@catenet/proxy/internal/RequestTurns"
 import { Http2Visit } from "@catenet/proxy/internal/http2/Http2Connections"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
@@ -126,6 +127,7 @@ export const make = (
 ) => {
   const { carry, connect, failed } = BrowserClients.joining(origin, metrics)
   const stalled = new StalledStreams(maxStalled, metrics.fault)
+  const turns = new RequestTurns()
   const dialForHttp2 = BrowserClients.dial(origin, metrics)
   const judge = (method: string, target: string): Promise<GateVerdict> | undefined => card?.judge(method, target)
 
@@ -152,7 +154,8 @@ export const make = (
       headMillis: bounds.headMillis,
       rests: { ...bounds.pace, gatherMillis },
       ask: ({ method, target }) => judge(method, target),
-      onCrumbs: BrowserClients.crumbsOf(crumbs, header)
+      onCrumbs: BrowserClients.crumbsOf(crumbs, header),
+      rest: (resume) => turns.rest(visitorOf(header, hostname).address, resume)
     })
     const admitted = Effect.callback<boolean>((resume) => {
       visit.whenAdmitted(() => resume(Effect.succeed(true)))
@@ -253,6 +256,7 @@ export const make = (
       mayAsk: () => true,
       onStream: (stream) => stalled.watch(stream, visitor.address),
       onCrumb: () => Math.min(crumb(), maxRestMillis),
+      turn: (start) => turns.start(visitor.address, start),
       mayReset: () => --resets >= 0,
       onClose: () => undefined
     })

@@ -77,4 +77,29 @@ describe("small pieces of a visitor whose TLS the agent ends", () => {
       assert.include(["a", "ab"], uploads.get(`/${greedy}`))
     }).pipe(Effect.scoped)
   )
+
+  it.live("leave turns to requests of another address, however many its own sends over HTTP/2", () =>
+    Effect.gen(function* () {
+      const { tls, uploads } = yield* world
+      const client = (address: string) => {
+        const session = connectHttp2(`https://${TerminatingPort.host}`, {
+          createConnection: () => tls(address, ["h2"])
+        })
+        session.on("error", () => {})
+        return (path: string) => void session.request({ ":path": path }).on("error", () => {})
+      }
+      const has = (path: string) => Effect.promise(() => eventually(() => uploads.has(path), path))
+      const many = Array.from({ length: 4 }, () => client(greedy))
+      const one = client(modest)
+      for (const [n, ask] of [...many, one].entries()) {
+        ask(`/first/${n}`)
+        yield* has(`/first/${n}`)
+      }
+      for (const [n, ask] of many.entries()) for (let m = 0; m < 99; m++) ask(`/greedy/${n}/${m}`)
+      one("/modest")
+      for (let n = 0; n < many.length; n++) yield* has(`/greedy/${n}/98`)
+      yield* has("/modest")
+      assert.isBelow([...uploads.keys()].indexOf("/modest"), 250)
+    }).pipe(Effect.scoped)
+  )
 })

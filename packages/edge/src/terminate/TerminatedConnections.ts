@@ -12,6 +12,7 @@ import { type EdgeResponse, closedPage, fullPage, offlinePage, unknownName } fro
 import * as FinalResponse from "@catenet/proxy/internal/http1/FinalResponse"
 import { awaitFirstByte } from "@catenet/proxy/internal/http1/FirstByte"
 import { ForwardedStream } from "@catenet/proxy/internal/http1/ForwardedStream"
+import { RequestTurns } from "@catenet/proxy/internal/RequestTurns"
 import { Http2Visit } from "@catenet/proxy/internal/http2/Http2Connections"
 import { NoAgentServes } from "@catenet/proxy/internal/http2/Http2Exchange"
 import { type Connect, UpstreamPool } from "@catenet/proxy/internal/http2/UpstreamPool"
@@ -89,6 +90,7 @@ export class TerminatedConnections extends Context.Service<
     const http2Connections = new Set<Http2Visit>()
     const http1Visits = new Set<ForwardedStream>()
     const requests = new RequestShares()
+    const turns = new RequestTurns()
     const stalled = new StalledStreams(maxStalled, report)
     let isLeaving = false
 
@@ -180,6 +182,7 @@ export class TerminatedConnections extends Context.Service<
         onFault: report,
         ask: gated.connection(socket, host, address, () => visitor?.finish()),
         onCrumbs: (pieces: number) => crumbs.spend(address, pieces, Scheduler.monotonicMillis()),
+        rest: (resume: () => void) => turns.rest(address, resume),
         headMillis
       }
       visitor = new ForwardedStream(socket, { address, hostname: host }, options)
@@ -237,6 +240,7 @@ export class TerminatedConnections extends Context.Service<
         enter: (visit) =>
           places.enter(accepted, tokenOf(host), { isIdle: () => visit.isIdle, evict: () => visit.evict() }),
         onCrumb: () => crumbs.spend(address, 1, Scheduler.monotonicMillis()),
+        turn: (start) => turns.start(address, start),
         mayReset: () => resets.spend(tokenOf(host), visitor),
         onStream: (stream) => stalled.watch(stream, address),
         mayAsk: (stream) => requests.begin(tokenOf(host), address, stream),
@@ -249,8 +253,10 @@ export class TerminatedConnections extends Context.Service<
     const onFailure = () => {
       counters.handshakesFailed += 1
     }
-    const onSecure = (socket: TLSSocket, name: string, accepted: Socket) =>
-      socket.alpnProtocol === "h2" ? http2(socket, name, accepted) : http1(socket, name, accepted)
+    const onSecure = (socket: TLSSocket, name: string, accepted: Socket) => {
+      turns.note(addressBlock(endpointsOf(socket).client?.address ?? "unknown"))
+      return socket.alpnProtocol === "h2" ? http2(socket, name, accepted) : http1(socket, name, accepted)
+    }
     const accept = Option.map(pairs, (pairs) => {
       const terms = { pairs, tickets, onSecure, onFailure, ending }
       const web = TlsAcceptor.make({ ...terms, alpn: ["h2", "http/1.1"] })

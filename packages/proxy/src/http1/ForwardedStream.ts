@@ -27,6 +27,8 @@ export interface ForwardedStreamOptions {
   readonly headMillis: number
   /** The visitor has sent small pieces; returns for how many milliseconds it is not to be read. */
   readonly onCrumbs?: ((crumbs: number) => number) | undefined
+  /** A request has started; if this returns true, the visitor is not read until `resume` is called. */
+  readonly rest?: ((resume: () => void) => boolean) | undefined
   /** How long a visitor rests whose head comes in small pieces. */
   readonly rests?: Rests | undefined
   /** Asks the login gate about each request. */
@@ -51,6 +53,8 @@ export class ForwardedStream extends Duplex {
   #lastRequest: RequestHead | undefined
   /** Something was passed on. */
   #begun = false
+  /** The next request waits for its address's turn. */
+  #waits = false
 
   constructor(socket: TLSSocket, visitor: Visitor, options: ForwardedStreamOptions) {
     super({ allowHalfOpen: true })
@@ -90,6 +94,10 @@ export class ForwardedStream extends Duplex {
         return this.#answers.asks(request)
       }
     })
+    const wake = guarded(fault, () => {
+      this.#waits = false
+      if (!this.#rewriter.held && !this.#refused && !socket.destroyed) this.#readVisitor()
+    })
     socket.on("data", (chunk: Buffer) => {
       const [asked, isSmall] = [this.#requests, chunk.length < crumbBytes]
       this.#forward(this.#rewriter.push(chunk))
@@ -98,6 +106,9 @@ export class ForwardedStream extends Duplex {
       // A small piece that brings a whole request is no crumb.
       const crumbs = this.#rewriter.takeCrumbs() + Number(isSmall && !inHead && this.#requests === asked)
       if (crumbs > 0 && options.onCrumbs !== undefined) this.#pace.rest(options.onCrumbs(crumbs))
+      if (this.#requests === asked || this.#waits || this.#refused || this.#rewriter.refused !== undefined) return
+      this.#waits = options.rest?.(wake) === true
+      if (this.#waits) socket.pause()
     })
     socket.on("end", () => {
       if (!this.#rewriter.held && !this.#refused) this.push(null)
@@ -261,7 +272,7 @@ export class ForwardedStream extends Duplex {
   }
 
   #readVisitor() {
-    if (!this.#pace.rests) this.#visitor.resume()
+    if (!this.#pace.rests && !this.#waits) this.#visitor.resume()
   }
 
   /**

@@ -101,6 +101,8 @@ export interface Http2Options {
   readonly onCrumb: () => number
   /** A request is about to be forwarded; false: its address has too many that run. */
   readonly mayAsk: (stream: ServerHttp2Stream) => boolean
+  /** Starts a request when it is its address's turn, at the earliest after the events of this turn of the loop. */
+  readonly turn: (start: () => void) => void
   /** A stream begins. */
   readonly onStream: (stream: ServerHttp2Stream) => void
   /** The connection is gone. */
@@ -194,7 +196,7 @@ export class Http2Visit {
         this.#enter(stream)
         options.onStream(stream)
         // A stream that is reset in the packet it began in leads to no work.
-        Scheduler.setImmediate(guarded(fault, begin))
+        options.turn(guarded(fault, begin))
       })()
     })
   }
