@@ -40,7 +40,7 @@ const maxSilences = 200
 const firstOf = (db: Database, tunnel: string) =>
   db.all(First, "select min(connected_at) as at from sessions where tunnel = ?", tunnel)[0]?.at ?? null
 
-/** Both carriers are `tcp-fallback` in the contract; the finer name is in another column. */
+/** Both carriers are `tcp-fallback` in the contract; `carrier` has the finer name. */
 export const transportOf = (carrier: string): string => (carrier === "mux" ? "tcp-fallback" : carrier)
 
 const shown = ({ transport: kept, ...row }: typeof Row.Type) => ({

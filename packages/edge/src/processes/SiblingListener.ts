@@ -10,7 +10,7 @@ import type { Socket } from "node:net"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { siblingLimits } from "./SiblingLimits.ts"
 
-/** Listens while the scope is open. `takes` handles the streams of a session. */
+/** Listens while the scope is open. `takes` returns the handlers of a session, and gets a function that returns that session. */
 export const open = Effect.fn("SiblingListener.open")(function* (
   path: string,
   takes: (session: () => Mux) => Pick<MuxOptions, "onRegister" | "onStream">
