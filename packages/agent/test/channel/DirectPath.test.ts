@@ -4,6 +4,7 @@ import * as Certificate from "@catenet/crypto/x509/Certificate"
 import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { untilSuccess } from "@catenet/testing/Eventually"
 import { UdpLink } from "@catenet/testing/wire/quic/UdpLink"
+import { readToEnd } from "@catenet/testing/wire/ReadToEnd"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { assert, describe, it } from "@effect/vitest"
@@ -114,7 +115,7 @@ describe.skipIf(noQuic)("the direct path by QUIC", () => {
       const [there, back] = [randomBytes(700_000), randomBytes(300_000)]
       stream.end(there)
       other.end(back)
-      const [a, b] = yield* Effect.promise(() => Promise.all([buffer(other), buffer(stream)]))
+      const [a, b] = yield* Effect.promise(() => Promise.all([readToEnd(other), readToEnd(stream)]))
       assert.isTrue(a.equals(there) && b.equals(back))
     }).pipe(Effect.scoped, Effect.provide(quic))
   )

@@ -10,6 +10,7 @@ import { makeChannel } from "@catenet/testing/agent/Member"
 import { eventually, untilSuccess } from "@catenet/testing/Eventually"
 import { onThisMachine } from "@catenet/testing/Promptness"
 import { UdpLink } from "@catenet/testing/wire/quic/UdpLink"
+import { readToEnd } from "@catenet/testing/wire/ReadToEnd"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -17,7 +18,6 @@ import { createHash, randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { networkInterfaces } from "node:os"
-import { buffer } from "node:stream/consumers"
 import { QuicDial } from "../../src/carrier/QuicDial.ts"
 import * as DirectPath from "../../src/channel/session/DirectPath.ts"
 import * as DirectUpgrade from "../../src/channel/session/DirectUpgrade.ts"
@@ -104,7 +104,7 @@ describe("a session that moves to a direct link", () => {
       for (const before of [0, 1, 70_000]) {
         const { carried, movers, one, two } = yield* meet
         const sent = [randomBytes(900_000), randomBytes(900_000)] as const
-        const received = Promise.all([buffer(two), buffer(one)])
+        const received = Promise.all([readToEnd(two), readToEnd(one)])
         one.write(sent[0].subarray(0, before))
         two.write(sent[1].subarray(0, before))
         const moving = yield* Effect.forkScoped(movers(here))
@@ -146,7 +146,7 @@ describe("a session that moves to a direct link", () => {
         }
       }
       const sent = randomBytes(400_000)
-      const received = buffer(two)
+      const received = readToEnd(two)
       one.write(sent.subarray(0, 100_000))
       const [first, second] = yield* movers(offering, here)
       for (const moved of [first, second])
@@ -181,7 +181,7 @@ describe("a session that moves to a direct link", () => {
           const { legs, movers, one, two } = yield* meet
           one.markEnd()
           two.markEnd()
-          const received = buffer(two).catch((error: Error) => error)
+          const received = readToEnd(two).catch((error: Error) => error)
           one.resume()
           one.write("first")
           const [moved] = where === "on the relay" ? [Option.none()] : yield* movers(here)
@@ -209,7 +209,7 @@ describe("a session that moves to a direct link", () => {
       ] as const) {
         const { movers, one, two } = yield* meet
         const moving = yield* Effect.forkScoped(movers(first, second))
-        const [received, answer] = [buffer(two), buffer(one)]
+        const [received, answer] = [readToEnd(two), readToEnd(one)]
         one.end("still here")
         two.end("here, too")
         assert.strictEqual(String(yield* Effect.promise(() => received)), "still here")
