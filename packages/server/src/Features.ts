@@ -19,6 +19,7 @@ import {
   PaymentWebhookHandlers,
   ServiceAccountHandlers
 } from "./api/AccountHandlers.ts"
+import { AgentPolicyHandlers } from "./api/AgentPolicyHandlers.ts"
 import { ChannelHandlers, ClaimHandlers, InvitationHandlers } from "./api/ChannelHandlers.ts"
 import { DirectoryHandlers, PipelineHandlers } from "./api/DirectoryHandlers.ts"
 import { EdgeHandlers, StatusHandlers } from "./api/EdgeHandlers.ts"
@@ -55,6 +56,7 @@ import { Bootstraps } from "./enrollment/Bootstraps.ts"
 import { Enrollments } from "./enrollment/Enrollments.ts"
 import { Gate } from "./gate/Gate.ts"
 import { GateCodes } from "./gate/GateCodes.ts"
+import { TunnelPolicies } from "./gate/TunnelPolicies.ts"
 import { ClientAddresses } from "./http/ClientAddresses.ts"
 import { Limits } from "./http/Limits.ts"
 import * as OneAtATime from "./http/OneAtATime.ts"
@@ -84,6 +86,7 @@ import { Receipts } from "./tunnels/records/Receipts.ts"
 import { Records } from "./tunnels/records/Records.ts"
 import { ShareLinks } from "./tunnels/ShareLinks.ts"
 import { TokenRotations } from "./tunnels/TokenRotations.ts"
+
 import { Tunnels } from "./tunnels/Tunnels.ts"
 import { TunnelSharing } from "./tunnels/TunnelSharing.ts"
 
@@ -126,6 +129,7 @@ const handlersOf = (services: Context.Context<Layer.Success<typeof Services.laye
     EnrollmentHandlers.pipe(Layer.provide(only(AgentProofs, Bootstraps, Enrollments))),
     ProvisioningHandlers.pipe(Layer.provide(only(Hosts, Tunnels))),
     AdmissionHandlers.pipe(Layer.provide(only(Admissions, AgentProofs, CertificateStandings, DnsChallenges))),
+    AgentPolicyHandlers.pipe(Layer.provide(only(AgentProofs, Gate, GateCodes, GateSessions, TunnelPolicies))),
     TunnelHandlers.pipe(Layer.provide(only(TunnelSharing, TokenRotations, Tunnels))),
     TunnelControlHandlers.pipe(Layer.provide(only(AccessWindows, Alerts, Badges, ShareLinks, Tunnels))),
     RecordHandlers.pipe(Layer.provide(only(Receipts, Records))),

@@ -34,6 +34,7 @@ import { Enrollments } from "./enrollment/Enrollments.ts"
 import { Gate } from "./gate/Gate.ts"
 import { GateCodes } from "./gate/GateCodes.ts"
 import { GateSignIns } from "./gate/GateSignIns.ts"
+import { TunnelPolicies } from "./gate/TunnelPolicies.ts"
 import { ClientAddresses } from "./http/ClientAddresses.ts"
 import { Idempotency } from "./http/Idempotency.ts"
 import { Limits } from "./http/Limits.ts"
@@ -149,7 +150,7 @@ const topologies = Layer.mergeAll(Assignments.layer, Suggestions.layer, Topologi
 const agents = Layer.mergeAll(Directory.layer, Pipelines.layer, RendezvousRecords.layer)
 
 /** The login gate of tunnels: who may pass, and how visitors sign in. */
-const gate = Layer.mergeAll(Gate.layer, GateCodes.layer, GateSignIns.layer)
+const gate = Layer.mergeAll(Gate.layer, GateCodes.layer, GateSignIns.layer, TunnelPolicies.layer)
 
 /** Each service is built once, wherever it is named, and provides the services it uses. */
 export const layer = Layer.mergeAll(

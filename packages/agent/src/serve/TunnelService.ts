@@ -3,7 +3,10 @@
  * Signals and terminal are the caller's.
  */
 import * as Hex from "@catenet/crypto/Hex"
-import { Effect, FiberHandle, Layer, Redacted, Schedule } from "effect"
+import { native } from "@catenet/crypto/native"
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Effect, FiberHandle, Layer, Redacted, Schedule, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Duplex } from "node:stream"
 import { QuicDial } from "../carrier/QuicDial.ts"
@@ -24,6 +27,9 @@ import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import * as Onboarding from "../onboard/Onboarding.ts"
 import { OnboardingClient } from "../onboard/OnboardingClient.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as KeptPolicy from "../policy/KeptPolicy.ts"
+import * as PolicyClient from "../policy/PolicyClient.ts"
+import * as TunnelGate from "../policy/TunnelGate.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import type { BearerSource } from "../settings/LoginVariables.ts"
 import type * as Settings from "../settings/Settings.ts"
@@ -35,12 +41,13 @@ import * as CertificatePair from "../tunnel/CertificatePair.ts"
 import { CertificateReport } from "../tunnel/CertificatePair.ts"
 import * as CertificateWatch from "../tunnel/CertificateWatch.ts"
 import type { EdgeLink } from "../tunnel/EdgeLink.ts"
-import * as FirstRequestHead from "../tunnel/FirstRequestHead.ts"
 import * as Origin from "../tunnel/Origin.ts"
 import * as OriginProbe from "../tunnel/OriginProbe.ts"
 import * as Registrar from "../tunnel/Registrar.ts"
 import * as TlsAlpnResponder from "../tunnel/TlsAlpnResponder.ts"
 import * as TlsTermination from "../tunnel/TlsTermination.ts"
+
+const readToken = Schema.decodeEffect(RoutingToken)
 
 /** Serves the local endpoints until the scope ends. Agents without them do not load the HTTP server. */
 const openLocalEndpoints = Effect.fn("TunnelService.openLocalEndpoints")(function* (
@@ -77,17 +84,33 @@ const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings
 })
 type Reported = Effect.Success<ReturnType<typeof certificateReport>>
 
+/** What an enrolled agent enforces that ends the TLS of its visitors. */
+const enforcementOf = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair, { identity, token }: Served) {
+  const { controlPlane, mode, policyMaxAge, stateDir } = config
+  if (pair === undefined || mode !== "browser" || identity === undefined || token === undefined) return undefined
+  const routingToken = yield* Effect.orDie(readToken(Hex.encode(Redacted.value(token))))
+  const client = yield* PolicyClient.make(controlPlane, routingToken, identity.seed).pipe(
+    Effect.provide(OutgoingHttp.layer)
+  )
+  const tunnel = TokenEncoding.hash(native, token)
+  const file = yield* KeptPolicy.fileIn(stateDir)
+  const policy = yield* KeptPolicy.make({ client, file, tunnel, maxAgeSeconds: policyMaxAge })
+  const { fault } = yield* AgentMetrics
+  return yield* TunnelGate.make(policy, client, identity.seed, fault)
+})
+
 const browser = Effect.fnUntraced(function* (
   { cardFile, stateDir }: Settings.Settings,
   origin: Settings.Origin,
-  pair: Pair
+  pair: Pair,
+  enforcement: TunnelGate.Enforcement | undefined
 ) {
   const metrics = yield* AgentMetrics
   const card = cardFile === undefined ? undefined : yield* AgentCardResponder.make(cardFile)
   const ordinary =
     pair === undefined
       ? BrowserClients.make(origin, metrics)
-      : TlsTermination.make(origin, pair, metrics, FirstRequestHead.usualBounds, card)
+      : TlsTermination.make(origin, pair, metrics, { card, enforcement })
   return yield* TlsAlpnResponder.make(stateDir, origin, metrics, ordinary)
 })
 
@@ -151,9 +174,10 @@ const tunnel = Effect.fnUntraced(function* (
   const { agentId, identity, token } = onboarded
   const streams = yield* Origin.make
   const origin = yield* Origin.open(config.origin)
+  const enforcement = yield* enforcementOf(config, pair, onboarded)
   const how =
     token !== undefined && config.mode === "browser"
-      ? { token, handler: yield* browser(config, origin, pair), accepted: () => Effect.void }
+      ? { token, handler: yield* browser(config, origin, pair, enforcement), accepted: () => Effect.void }
       : yield* mesh(config, onboarded, streams)
   const registration = {
     token: how.token,
@@ -162,7 +186,8 @@ const tunnel = Effect.fnUntraced(function* (
     identity: identity?.seed,
     proxyProtocol: config.origin.proxyProtocol === "v2",
     certificate: report,
-    onEcho: yield* OriginProbe.make(origin, config.hostname)
+    onEcho: yield* OriginProbe.make(origin, config.hostname),
+    ...(enforcement === undefined ? {} : { policy: enforcement.policy, enforces: PolicyClient.enforcements })
   }
   const { currentToken, reportVersion } = yield* OnboardingClient
   const reporting = yield* FiberHandle.make<void>()

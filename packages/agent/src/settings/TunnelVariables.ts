@@ -200,6 +200,12 @@ export const variables = {
     "Address at which mesh clients can reach this machine without the edge."
   ),
   directPort: defaulted("CT_AGENT_DIRECT_PORT", port, "0", "Port of the direct path; 0 for any free port."),
+  policyMaxAge: defaulted(
+    "CT_AGENT_POLICY_MAX_AGE_SECS",
+    Parser.whole(60, 31_536_000),
+    "86400",
+    "Seconds for which a login is enforced by the last known policy while the control plane is away; then the host is closed. Only with `terminate`."
+  ),
   metricsListen: optional(
     "CT_AGENT_METRICS_LISTEN",
     listenAddress,

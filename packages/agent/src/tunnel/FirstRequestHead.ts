@@ -2,7 +2,9 @@
  * Reads a client's first request head inside TLS before the origin is dialed: an HTTP/1 head completely, within limits of time
  * and size, so that half a head costs the origin no connection. Other clients go to the origin from their first byte or line.
  */
+import { METHODS } from "@catenet/platform/Http"
 import { Effect, Option } from "effect"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { awaitReadable } from "./StreamHelloPeek.ts"
 
@@ -201,3 +203,40 @@ export const refuse = (client: Duplex, first: Unserved) =>
       ? ""
       : `HTTP/1.1 ${first.status} ${reasons[first.status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`
   )
+
+/** Bytes of the first line in which a protocol that is not HTTP may not name it. */
+const guardedBytes = 65_536
+
+/** Node's parser takes a request of RTSP for one of HTTP, with these methods besides its own. */
+const rtspMethods = "DESCRIBE ANNOUNCE SETUP PLAY PAUSE TEARDOWN GET_PARAMETER SET_PARAMETER REDIRECT RECORD FLUSH"
+const methods: ReadonlySet<string> = new Set([...METHODS, ...rtspMethods.split(" ")])
+
+/** Between white space that some origin skips. */
+// eslint-disable-next-line no-control-regex -- Python splits a line at these
+const firstWord = /^[\t-\r\x1c-\x20\x85\xa0]*([A-Z][A-Z_-]*)[\t-\r\x1c-\x20\x85\xa0]/
+
+/**
+ * Whether some origin takes this for a request, though it is none of HTTP/1: `GET /` alone is one of HTTP/0.9 to Python, and
+ * `GET / RTSP/1.0` one with fields to Node.
+ */
+export const namesMethod = (text: string): boolean => methods.has(firstWord.exec(text)?.[1] ?? "")
+
+/**
+ * A client whose first bytes begin no request of HTTP is not followed. An origin that takes its first line for one all the same
+ * would believe what this client says about itself.
+ */
+export const guardFirstLine = (client: Duplex, far: Socket) => {
+  let line = ""
+  const look = (chunk: Buffer) => {
+    line = (line + chunk.toString("latin1", 0, guardedBytes)).trimStart()
+    const end = line.indexOf("\n")
+    const first = end < 0 ? line : line.slice(0, end)
+    if (/http\//iu.test(first) || namesMethod(line)) {
+      // Before it is written there.
+      far.destroy()
+      client.destroy()
+    }
+    if (end >= 0 || line.length > guardedBytes) client.off("data", look)
+  }
+  client.on("data", look)
+}

@@ -59,6 +59,13 @@ const follow = (mux: Mux, held: Accepted, { certificate, host }: Registration, s
   void mux.closed.then(certificate.join({ heeds, say: report }, sent))
 }
 
+/** Follows what the edge says of the tunnel's policy. */
+const heed = (mux: Mux, held: Accepted, { policy }: Registration) => {
+  if (policy === undefined) return
+  held.onPolicy((revision) => policy.announced(revision))
+  void mux.closed.then(policy.joined(held.answer.announcesPolicy === true))
+}
+
 /** The registration request for an edge that sent this challenge, or none. */
 export const requestOf = (
   registration: Registration,
@@ -74,7 +81,8 @@ export const requestOf = (
   answersChallenges: true,
   ...(registration.onEcho && { answersEchoes: true }),
   ...certificateOf(registration),
-  ...(registration.instance && { instance: registration.instance })
+  ...(registration.instance && { instance: registration.instance }),
+  ...(registration.enforces && { enforces: registration.enforces })
 })
 
 /** The last data is in transit: closing the socket would discard it. The session limits the time. */
@@ -123,6 +131,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
     }
     const held = answer.success
     follow(mux, held, registration, sent)
+    heed(mux, held, registration)
     const sessionEnd = Effect.map(
       Effect.promise(() => mux.closed),
       ({ code, sentence }) => ({ reason: `the session ended (${code}) ${sentence}`.trim(), final: false })

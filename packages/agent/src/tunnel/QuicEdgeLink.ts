@@ -46,7 +46,7 @@ const endOf = (
 export const open = Effect.fn("QuicEdgeLink.open")(function* (
   edge: string,
   connection: QuicConnection,
-  { certificate, host, token: secret }: Registration,
+  { certificate, host, policy, token: secret }: Registration,
   serve: Serve
 ) {
   const token = Redacted.value(secret)
@@ -95,6 +95,8 @@ export const open = Effect.fn("QuicEdgeLink.open")(function* (
   )
   const leave = certificate?.join(unheard, undefined)
   if (leave !== undefined) yield* Effect.addFinalizer(() => Effect.sync(leave))
+  const unannounced = policy?.joined(false)
+  if (unannounced !== undefined) yield* Effect.addFinalizer(() => Effect.sync(unannounced))
 
   const closed = Effect.promise(() => connection.closed)
   return {

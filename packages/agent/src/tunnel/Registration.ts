@@ -1,7 +1,9 @@
 /** What the agent registers at an edge, and how an edge refuses. */
 import { clause } from "@catenet/domain/values/Sentence"
+import type { Enforcement } from "@catenet/wire/frames/MuxPolicy"
 import type { OnEcho } from "@catenet/wire/transport/Echoes"
 import { Data, type Redacted } from "effect"
+import type { KeptPolicy } from "../policy/KeptPolicy.ts"
 import type { CertificateReport } from "./CertificatePair.ts"
 
 export interface Registration {
@@ -16,6 +18,9 @@ export interface Registration {
   readonly onEcho?: OnEcho
   /** Without it the edge learns nothing about certificates. */
   readonly certificate?: CertificateReport
+  /** The policy of the tunnel, and what this agent enforces of it; absent where it does not end the visitors' TLS. */
+  readonly policy?: Pick<KeptPolicy, "announced" | "joined">
+  readonly enforces?: ReadonlyArray<Enforcement>
   /** 8 bytes that distinguish this running agent from others with the same identity. */
   readonly instance?: Uint8Array
 }

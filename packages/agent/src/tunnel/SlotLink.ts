@@ -214,6 +214,8 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
   const unheard = { heeds: false, say: () => Promise.resolve() }
   const leave = registration.certificate?.join(unheard, undefined)
   if (leave !== undefined) yield* Scope.addFinalizer(scope, Effect.sync(leave))
+  const unannounced = registration.policy?.joined(false)
+  if (unannounced !== undefined) yield* Scope.addFinalizer(scope, Effect.sync(unannounced))
   yield* Effect.forkIn(keepSlot(pool, begun), scope)
   for (let more = 1; more < poolSize; more++) yield* Effect.forkIn(keepSlot(pool), scope)
   return linkOf(pool)

@@ -2,9 +2,9 @@
  * Visitors whose TLS this agent ends: the proxy follows their HTTP, as it does at the edge while that ends TLS, so that nothing
  * changes for visitor and origin when the name turns end-to-end. Who speaks another protocol is the origin's from its first byte on.
  */
-import { METHODS } from "@catenet/platform/Http"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import type { GateVerdict } from "@catenet/proxy/internal/GateVerdict"
+import * as FinalResponse from "@catenet/proxy/internal/http1/FinalResponse"
 import { ForwardedStream } from "@catenet/proxy/internal/http1/ForwardedStream"
 import type { Visitor } from "@catenet/proxy/internal/http1/RequestHead"
 import { Http2Visit } from "@catenet/proxy/internal/http2/Http2Connections"
@@ -19,6 +19,7 @@ import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
+import { type Enforcement, enterUnasked, gateFirst, refusalOf } from "../policy/TunnelGate.ts"
 import type { Origin } from "../settings/Settings.ts"
 import type { AgentCardResponder } from "./AgentCardResponder.ts"
 import * as BrowserClients from "./BrowserClients.ts"
@@ -30,8 +31,6 @@ const idleMillis = 75_000
 const tendEvery = "2 seconds"
 /** What a client of a stream sends in pieces comes one piece at a time. */
 const gatherMillis = 20
-/** Bytes of the first line in which a protocol that is not HTTP may not name it. */
-const guardedBytes = 65_536
 /** A client whose small frames would have to wait for longer is read again: what it sent meanwhile is counted. */
 const maxRestMillis = 30_000
 /** So many requests of a connection may be reset before they are answered; each one that is answered gives one back. */
@@ -64,40 +63,6 @@ class OriginConnections extends KeepAliveAgent {
   }
 }
 
-/** Node's parser takes a request of RTSP for one of HTTP, with these methods besides its own. */
-const rtspMethods = "DESCRIBE ANNOUNCE SETUP PLAY PAUSE TEARDOWN GET_PARAMETER SET_PARAMETER REDIRECT RECORD FLUSH"
-const methods: ReadonlySet<string> = new Set([...METHODS, ...rtspMethods.split(" ")])
-
-/** Between white space that some origin skips. */
-// eslint-disable-next-line no-control-regex -- Python splits a line at these
-const firstWord = /^[\t-\r\x1c-\x20\x85\xa0]*([A-Z][A-Z_-]*)[\t-\r\x1c-\x20\x85\xa0]/
-
-/**
- * Whether some origin takes this for a request, though it is none of HTTP/1: `GET /` alone is one of HTTP/0.9 to Python, and
- * `GET / RTSP/1.0` one with fields to Node.
- */
-const namesMethod = (text: string): boolean => methods.has(firstWord.exec(text)?.[1] ?? "")
-
-/**
- * A client whose first bytes begin no request of HTTP is not followed. An origin that takes its first line for one all the same
- * would believe what this client says about itself.
- */
-const guardFirstLine = (client: Duplex, far: Socket) => {
-  let line = ""
-  const look = (chunk: Buffer) => {
-    line = (line + chunk.toString("latin1", 0, guardedBytes)).trimStart()
-    const end = line.indexOf("\n")
-    const first = end < 0 ? line : line.slice(0, end)
-    if (/http\//iu.test(first) || namesMethod(line)) {
-      // Before it is written there.
-      far.destroy()
-      client.destroy()
-    }
-    if (end >= 0 || line.length > guardedBytes) client.off("data", look)
-  }
-  client.on("data", look)
-}
-
 const closed = (socket: TLSSocket) =>
   Effect.callback<void>((resume) => {
     if (socket.destroyed) return resume(Effect.void)
@@ -118,18 +83,39 @@ const visitorOf = (header: OpenHeader | undefined, hostname: string | undefined)
   hostname: hostname ?? header?.host
 })
 
+export interface Surroundings {
+  readonly bounds: FirstRequestHead.Bounds
+  readonly card: AgentCardResponder | undefined
+  readonly crumbs: CrumbBudget
+  /** What the owner demands of visitors; absent where this agent enforces nothing. */
+  readonly enforcement: Enforcement | undefined
+}
+
 export const make = (
   origin: Origin,
   metrics: AgentMetrics["Service"],
-  bounds: FirstRequestHead.Bounds,
-  card: AgentCardResponder | undefined,
-  crumbs: CrumbBudget
+  { bounds, card, crumbs, enforcement }: Surroundings
 ) => {
   const { carry, connect, failed } = BrowserClients.joining(origin, metrics)
   const stalled = new StalledStreams(maxStalled, metrics.fault)
   const turns = new RequestTurns()
   const dialForHttp2 = BrowserClients.dial(origin, metrics)
   const judge = (method: string, target: string): Promise<GateVerdict> | undefined => card?.judge(method, target)
+
+  const isHttpOnly = () => enforcement?.policy.isHttpOnly === true
+
+  const refusal = () => (enforcement === undefined ? undefined : refusalOf(enforcement))
+
+  /** Another protocol than HTTP, whose visitor nobody can ask: it ends when visitors have to log in. */
+  const noteUnasked = (socket: TLSSocket, header: OpenHeader | undefined, hostname: string | undefined) => {
+    if (enforcement === undefined) return
+    const host = visitorOf(header, hostname).hostname ?? ""
+    socket.once(
+      "close",
+      enterUnasked(enforcement, host, () => socket.destroy())
+    )
+    if (isHttpOnly()) socket.destroy()
+  }
 
   /** Tends the visit as long as `serving` runs. */
   const tended = (tend: () => void, drain: () => void) => (serving: Effect.Effect<void>) =>
@@ -148,33 +134,39 @@ export const make = (
     hostname: string | undefined,
     dialled?: Socket
   ) => {
-    const visit = new ForwardedStream(socket, visitorOf(header, hostname), {
+    let visit: ForwardedStream | undefined
+    const visitor = visitorOf(header, hostname)
+    const asked = enforcement?.gate.connection(socket, visitor.hostname ?? "", visitor.address, () => visit?.finish())
+    const followed = new ForwardedStream(socket, visitor, {
       onFault: metrics.fault,
-      httpOnly: false,
+      get httpOnly() {
+        return isHttpOnly()
+      },
       headMillis: bounds.headMillis,
       rests: { ...bounds.pace, gatherMillis },
-      ask: ({ method, target }) => judge(method, target),
+      ask: (request) => gateFirst(asked?.(request), () => judge(request.method, request.target)),
       onCrumbs: BrowserClients.crumbsOf(crumbs, header),
-      rest: (resume) => turns.rest(visitorOf(header, hostname).address, resume)
+      rest: (resume) => turns.rest(visitor.address, resume)
     })
+    visit = followed
     const admitted = Effect.callback<boolean>((resume) => {
-      visit.whenAdmitted(() => resume(Effect.succeed(true)))
+      followed.whenAdmitted(() => resume(Effect.succeed(true)))
       socket.once("close", () => resume(Effect.succeed(false)))
       if (socket.destroyed) resume(Effect.succeed(false))
     })
     const serving = Effect.gen(function* () {
-      if (yield* admitted) yield* carry(visit, dialled ?? (yield* connect(header)), undefined)
+      if (yield* admitted) yield* carry(followed, dialled ?? (yield* connect(header)), undefined)
       else dialled?.destroy()
     }).pipe(
-      Effect.catchTag("OriginDown", failed(visit)),
+      Effect.catchTag("OriginDown", failed(followed)),
       Effect.andThen(closed(socket)),
-      Effect.onInterrupt(() => Effect.sync(() => void visit.destroy()))
+      Effect.onInterrupt(() => Effect.sync(() => void followed.destroy()))
     )
     const drain = () => {
-      visit.drain()
-      visit.endIdle()
+      followed.drain()
+      followed.endIdle()
     }
-    return tended(() => visit.tend(Scheduler.monotonicMillis(), idleMillis), drain)(serving)
+    return tended(() => followed.tend(Scheduler.monotonicMillis(), idleMillis), drain)(serving)
   }
 
   const leave = (socket: TLSSocket, dialled: Socket | undefined) => {
@@ -188,12 +180,19 @@ export const make = (
     hostname: string | undefined,
     dialled?: Socket
   ) {
+    const refused = refusal()
+    if (refused !== undefined) {
+      dialled?.destroy()
+      return yield* Effect.andThen(FinalResponse.send(socket, refused), closed(socket))
+    }
     const first = beginning(socket)
     if (first === null) return yield* leave(socket, dialled)
-    if (new FirstRequestHead.RequestHeadReader().push(first) !== "other" || namesMethod(first.toString("latin1")))
+    const isHttp = new FirstRequestHead.RequestHeadReader().push(first) !== "other"
+    if (isHttp || isHttpOnly() || FirstRequestHead.namesMethod(first.toString("latin1")))
       return yield* follow(socket, header, hostname, dialled)
     const far = dialled ?? (yield* connect(header))
-    guardFirstLine(socket, far)
+    noteUnasked(socket, header, hostname)
+    FirstRequestHead.guardFirstLine(socket, far)
     yield* carry(socket, far, BrowserClients.crumbsOf(crumbs, header))
   })
 
@@ -203,6 +202,11 @@ export const make = (
     header: OpenHeader | undefined,
     hostname: string | undefined
   ) {
+    // Only another protocol begins with the origin.
+    if (isHttpOnly() || refusal() !== undefined) {
+      const spoke = yield* Effect.timeoutOption(awaitReadable(socket), bounds.headMillis)
+      return yield* Option.isNone(spoke) ? leave(socket, undefined) : spoken(socket, header, hostname)
+    }
     const far = yield* connect(header)
     const who = yield* Effect.raceFirst(
       Effect.as(awaitReadable(socket), "client" as const),
@@ -212,7 +216,10 @@ export const make = (
       Effect.onInterrupt(() => Effect.sync(() => void far.destroy()))
     )
     if (Option.isNone(who)) return yield* leave(socket, far)
-    if (who.value === "origin") return yield* carry(socket, far, BrowserClients.crumbsOf(crumbs, header))
+    if (who.value === "origin") {
+      noteUnasked(socket, header, hostname)
+      return yield* carry(socket, far, BrowserClients.crumbsOf(crumbs, header))
+    }
     return yield* spoken(socket, header, hostname, far)
   })
 
@@ -246,8 +253,12 @@ export const make = (
     const visit = new Http2Visit(socket, {
       visitor,
       upstream,
-      refusal: () => undefined,
-      ask: (_stream, { ":method": method = "GET", ":path": path = "/" }) => judge(method, path),
+      refusal,
+      ask: (stream, headers) => {
+        const { ":method": method = "GET", ":path": path = "/" } = headers
+        const asked = enforcement?.gate.request(stream, headers, visitor.hostname ?? "", visitor.address)
+        return gateFirst(asked, () => judge(method, path))
+      },
       onFault: metrics.fault,
       headMillis: bounds.headMillis,
       idleMillis,

@@ -11,6 +11,7 @@ import { Data, Duration, Effect } from "effect"
 import { Duplex } from "node:stream"
 import type { SecureContext, TLSSocketOptions } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
+import type { Enforcement } from "../policy/TunnelGate.ts"
 import type { Origin } from "../settings/Settings.ts"
 import type { AgentCardResponder } from "./AgentCardResponder.ts"
 import * as BrowserClients from "./BrowserClients.ts"
@@ -140,17 +141,23 @@ const accept = (
     })
   )
 
+export interface Surroundings {
+  readonly bounds?: FirstRequestHead.Bounds
+  readonly card?: AgentCardResponder | undefined
+  readonly crumbs?: CrumbBudget | undefined
+  /** What the owner demands of visitors; absent where this agent enforces nothing. */
+  readonly enforcement?: Enforcement | undefined
+}
+
 /** `context` gives the pair to use for a new connection; undefined while there is none. */
 export const make = (
   origin: Origin,
   context: Effect.Effect<SecureContext | undefined>,
   metrics: AgentMetrics["Service"],
-  bounds: FirstRequestHead.Bounds = FirstRequestHead.usualBounds,
-  card?: AgentCardResponder,
-  crumbs = new CrumbBudget()
+  { bounds = FirstRequestHead.usualBounds, card, crumbs = new CrumbBudget(), enforcement }: Surroundings = {}
 ): BrowserClients.Handler => {
   const { join } = BrowserClients.joining(origin, metrics)
-  const visits = TerminatedVisits.make(origin, metrics, bounds, card, crumbs)
+  const visits = TerminatedVisits.make(origin, metrics, { bounds, card, crumbs, enforcement })
 
   /** A client whose TLS the edge ends: its card is at the same address. */
   const serveBehindEdge = Effect.fnUntraced(function* (
@@ -171,9 +178,13 @@ export const make = (
 
   return Effect.fnUntraced(
     function* (stream, header, taken = nothing) {
+      if (header?.gated === true) enforcement?.policy.gatedByEdge()
       const first = yield* take(stream, taken)
       if (first.length === 0) return void stream.end()
       if (!StreamHelloPeek.isTlsHello(first)) {
+        // What is no TLS where there should be some would pass unasked.
+        if (header?.tls === "passthrough" && enforcement?.policy.isHttpOnly === true)
+          return yield* new TlsFailed({ why: "the client does not speak TLS" })
         if (card === undefined) return yield* join(stream, header, first)
         stream.unshift(first)
         return yield* serveBehindEdge(stream, header, card)

@@ -6,6 +6,7 @@ import { once } from "node:events"
 import { type AddressInfo, connect, createServer } from "node:net"
 import { connect as connectTls, createSecureContext } from "node:tls"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
+import type { Enforcement } from "../../src/policy/TunnelGate.ts"
 import type { AgentCardResponder } from "../../src/tunnel/AgentCardResponder.ts"
 import type * as FirstRequestHead from "../../src/tunnel/FirstRequestHead.ts"
 import * as TlsTermination from "../../src/tunnel/TlsTermination.ts"
@@ -17,7 +18,9 @@ export const open = Effect.fnUntraced(function* (
   origin: number,
   bounds: FirstRequestHead.Bounds,
   card?: AgentCardResponder,
-  crumbs?: CrumbBudget
+  crumbs?: CrumbBudget,
+  /** What the owner demands; `gated` as the edge says it of each visitor. */
+  demands: { readonly enforcement?: Enforcement; readonly gated?: boolean } = {}
 ) {
   const authority = makeAuthority()
   const { cert, key } = authority.leaf(host)
@@ -30,12 +33,18 @@ export const open = Effect.fnUntraced(function* (
     healthPath: undefined
   } as const
   const pair = Effect.succeed(createSecureContext({ cert, key }))
-  const handler = TlsTermination.make(settings, pair, yield* AgentMetrics, bounds, card, crumbs)
+  const handler = TlsTermination.make(settings, pair, yield* AgentMetrics, {
+    bounds,
+    card,
+    crumbs,
+    enforcement: demands.enforcement
+  })
   const run = Effect.runForkWith(yield* Effect.context())
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on("error", () => {})
     const { remoteAddress: address = "", remotePort: port = 0 } = socket
-    run(handler(socket, { registration: 1, kind: "visitor", tls: "passthrough", client: { address, port } }))
+    const gated = demands.gated === true
+    run(handler(socket, { registration: 1, kind: "visitor", tls: "passthrough", client: { address, port }, gated }))
   })
   server.listen(0, "127.0.0.1")
   yield* Effect.promise(() => once(server, "listening"))

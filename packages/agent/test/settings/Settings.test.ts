@@ -309,6 +309,16 @@ const rules: ReadonlyArray<Rule> = [
     read: ({ directAdvertise }) => directAdvertise
   },
   {
+    name: "CT_AGENT_POLICY_MAX_AGE_SECS",
+    good: [
+      ["60", 60],
+      ["", 86_400],
+      ["31536000", 31_536_000]
+    ],
+    bad: ["59", "31536001", "a day"],
+    read: ({ policyMaxAge }) => policyMaxAge
+  },
+  {
     name: "CT_AGENT_METRICS_LISTEN",
     good: [
       ["127.0.0.1:0", { host: "127.0.0.1", port: 0 }],

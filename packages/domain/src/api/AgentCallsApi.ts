@@ -4,7 +4,12 @@
  */
 import { HttpApi } from "effect/http-api"
 import { AdmissionApi } from "./AdmissionApi.ts"
+import { AgentPolicyApi } from "./AgentPolicyApi.ts"
 import { EnrollmentApi } from "./EnrollmentApi.ts"
 import { StatusApi } from "./StatusApi.ts"
 
-export class AgentCallsApi extends HttpApi.make("catenet").add(StatusApi).add(EnrollmentApi).add(AdmissionApi) {}
+export class AgentCallsApi extends HttpApi.make("catenet")
+  .add(StatusApi)
+  .add(EnrollmentApi)
+  .add(AdmissionApi)
+  .add(AgentPolicyApi) {}

@@ -17,6 +17,7 @@ import {
   ServiceAccountsApi
 } from "./AccountsApi.ts"
 import { AdmissionApi } from "./AdmissionApi.ts"
+import { AgentPolicyApi } from "./AgentPolicyApi.ts"
 import { BridgeApi } from "./BridgeApi.ts"
 import { ChannelsApi, ClaimsApi, InvitationsApi } from "./ChannelsApi.ts"
 import { describeApi, documentHead } from "./DescribedApi.ts"
@@ -39,6 +40,7 @@ export class ControlPlaneApi extends HttpApi.make("catenet")
   .add(EnrollmentApi)
   .add(ProvisioningApi)
   .add(AdmissionApi)
+  .add(AgentPolicyApi)
   .add(TunnelsApi)
   .add(TunnelControlsApi)
   .add(TunnelRecordsApi)

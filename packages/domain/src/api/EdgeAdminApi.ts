@@ -32,6 +32,8 @@ const most = 32_768
 
 const token = { token: RoutingToken }
 const tokenHeader = { "x-ct-routing-token": RoutingToken }
+/** With the revision of the tunnel's policy, which the edge passes on to agents that enforce it. */
+const policyHeaders = { ...tokenHeader, "x-ct-policy-revision": Schema.optionalKey(CountFromText) }
 
 /** As many tunnels or channels as one question about all that is kept of them is for. */
 export const maxQuestioned = 256
@@ -92,12 +94,12 @@ class TunnelOrdersApi extends HttpApiGroup.make("orders")
   .middleware(ReadsParameters)
   .add(
     HttpApiEndpoint.post("setAccessPolicy", "/internal/tunnel/access-policy", {
-      headers: tokenHeader,
+      headers: policyHeaders,
       payload: Schema.NullOr(AccessPolicy),
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody),
     HttpApiEndpoint.post("setOptions", "/internal/tunnel/options", {
-      headers: tokenHeader,
+      headers: policyHeaders,
       payload: TunnelOptions,
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody),
@@ -121,7 +123,7 @@ class TunnelOrdersApi extends HttpApiGroup.make("orders")
     }).middleware(ReadsEdgeBody),
     /** The edge asks anew about every visitor of the tunnel, as a session may have ended. */
     HttpApiEndpoint.post("setLogin", "/internal/tunnel/login", {
-      headers: tokenHeader,
+      headers: policyHeaders,
       payload: Schema.Struct({ required: Schema.Boolean }),
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody)

@@ -31,7 +31,7 @@ export const errorSentences: Readonly<Record<string, string>> = {
   AgentProofRequired:
     "The agents of the tunnel must prove an enrolled key, and the request contains no such proof.",
   HostnameGuarded:
-    "The tunnel requires a login or HTTP only, which the edge cannot enforce for an end-to-end (gruen) name.",
+    "The tunnel requires a login or HTTP only, which not every agent of the tunnel enforces for an end-to-end (gruen) name.",
   HostnameUnknown:
     "No tunnel has this host name.",
   NotAdmitted:
@@ -209,7 +209,7 @@ export const errorSentences: Readonly<Record<string, string>> = {
   TunnelWithoutHostname:
     "A share link points to a host name, and the tunnel has none.",
   ShareLinkNeedsGelb:
-    "A share link lets visitors pass the login gate of the edge, which works only for edge-terminated (gelb) hosts.",
+    "A share link lets visitors pass a login gate, which nobody enforces at this host: not the edge, and no agent.",
   ShareLinkLimitReached:
     "The tunnel has reached its limit of active share links.",
   ShareLinkNotFound:

@@ -29,13 +29,14 @@ export class AgentProofRequired extends Problem<AgentProofRequired>()(
   { reason: Schema.Literals(["missing", "not-enrolled", "stale", "invalid"]) }
 ) {}
 
-/** The tunnel requires a login or HTTP only, which the edge cannot enforce for an end-to-end (gruen) name. */
+/** The tunnel requires a login or HTTP only, which not every agent of the tunnel enforces for an end-to-end (gruen) name. */
 export class HostnameGuarded extends Problem<HostnameGuarded>()("HostnameGuarded", {
   status: 409,
   title: "Visitors are restricted",
   detail: () =>
-    "Visitors of this host name have to log in, or may use HTTP only. The edge can enforce that only while it terminates " +
-    "TLS. Switch the restriction off in the portal; the certificate is kept until then."
+    "Visitors of this host name have to log in, or may use HTTP only, and not every agent of the tunnel enforces that. Run the " +
+    "newest agent with CT_AGENT_ORIGIN_TLS=terminate everywhere, or switch the restriction off in the portal; the certificate " +
+    "is kept until then."
 }) {}
 
 /** No tunnel has this host name. */

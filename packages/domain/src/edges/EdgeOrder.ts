@@ -7,11 +7,14 @@ import { ChannelId } from "../channels/Channel.ts"
 import { Hex64 } from "../values/Hex.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { HolderKey, PublicKey } from "../values/Keys.ts"
-import { UnixSeconds } from "../values/Numbers.ts"
+import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AccessPolicy } from "./AccessPolicy.ts"
 import { Tier } from "./EdgeNode.ts"
 import { AgentProof, TunnelOptions } from "./TunnelOptions.ts"
+
+/** The revision of the tunnel's policy that the order belongs to, by which agents know whether they have it. */
+const revision = { revision: Schema.optionalKey(Count) }
 
 /** The fields of each order. */
 export const edgeOrderFields = {
@@ -33,11 +36,11 @@ export const edgeOrderFields = {
     requireLogin: Schema.optionalKey(Schema.Boolean)
   },
   /** Whether visitors of gelb hosts have to log in. It also says that those who have may no longer pass. */
-  SetLogin: { required: Schema.Boolean },
+  SetLogin: { required: Schema.Boolean, ...revision },
   /** `successor` is the token that the tunnel has instead; hosts that still lead to the old one lead there. */
   Revoke: { successor: Schema.optionalKey(RoutingToken) },
-  SetOptions: { options: TunnelOptions },
-  SetAccessPolicy: { policy: Schema.NullOr(AccessPolicy) },
+  SetOptions: { options: TunnelOptions, ...revision },
+  SetAccessPolicy: { policy: Schema.NullOr(AccessPolicy), ...revision },
   /** The keys of the agents that may serve the tunnel, and whether one of them must be proved. */
   SetAgentKeys: {
     keys: Schema.Array(PublicKey),

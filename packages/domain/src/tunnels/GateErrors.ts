@@ -23,11 +23,13 @@ export class TunnelWithoutHostname extends Problem<TunnelWithoutHostname>()("Tun
   detail: () => "This tunnel has no host name to share a link to."
 }) {}
 
-/** A share link lets visitors pass the login gate of the edge, which works only for edge-terminated (gelb) hosts. */
+/** A share link lets visitors pass a login gate, which nobody enforces at this host: not the edge, and no agent. */
 export class ShareLinkNeedsGelb extends Problem<ShareLinkNeedsGelb>()("ShareLinkNeedsGelb", {
   status: 400,
-  title: "Not an edge-terminated (gelb) tunnel",
-  detail: () => "The edge does not open the connections of this tunnel's visitors, so no link can let one in."
+  title: "Nobody asks visitors to log in",
+  detail: () =>
+    "This name is end-to-end (gruen), and no agent of the tunnel asks visitors to log in, so no link can let one in. " +
+    "Run the newest agent with CT_AGENT_ORIGIN_TLS=terminate."
 }) {}
 
 /** The tunnel has reached its limit of active share links. */

@@ -102,8 +102,8 @@ export interface SharedTunnel {
   readonly id: TunnelId
   readonly subject: Subject
   readonly host: Hostname | null
-  /** The edge terminates TLS for the host, and so asks its visitors to log in. */
-  readonly gelb: boolean
+  /** The edge that terminates TLS for the host, or the agent that does, asks its visitors to log in. */
+  readonly isAsked: boolean
   readonly loginRequired: boolean
   readonly links: ReadonlyArray<KeptShareLink>
 }
@@ -119,20 +119,20 @@ export type MintRefusal = LoginNotRequired | TunnelWithoutHostname | ShareLinkNe
  * import { Result } from "effect"
  * import { mint } from "@catenet/domain/tunnels/ShareLink"
  *
- * const tunnel = { id: "t", subject: "ada", host: "a.example", gelb: true, loginRequired: true, links: [] }
+ * const tunnel = { id: "t", subject: "ada", host: "a.example", isAsked: true, loginRequired: true, links: [] }
  * const request = { id: "l", ttl: "1h", singleUse: false, label: null }
  * assert.equal(Result.getOrThrow(mint(tunnel, request, 1000)).next.expiresAt, 4600)
  * assert.ok(Result.isFailure(mint({ ...tunnel, loginRequired: false }, request, 1000)))
  * ```
  */
 export const mint = (
-  { gelb, host, id: tunnelId, links, loginRequired, subject }: SharedTunnel,
+  { host, id: tunnelId, isAsked, links, loginRequired, subject }: SharedTunnel,
   { id, label, singleUse, ttl }: ShareLinkRequest,
   now: UnixSeconds
 ): Result.Result<Step<KeptShareLink, Audit>, MintRefusal> => {
   if (!loginRequired) return Result.fail(new LoginNotRequired())
   if (host === null) return Result.fail(new TunnelWithoutHostname())
-  if (!gelb) return Result.fail(new ShareLinkNeedsGelb())
+  if (!isAsked) return Result.fail(new ShareLinkNeedsGelb())
   if (links.filter((link) => isLive(link, now)).length >= maxShareLinks) {
     return Result.fail(new ShareLinkLimitReached())
   }

@@ -58,6 +58,8 @@ export class TunnelStatusReport extends Schema.Class<TunnelStatusReport>("Tunnel
   bytes_received: Count,
   bytes_sent: Count,
   direct: Schema.Boolean,
+  /** What every connected agent enforces where it ends the visitors' TLS; absent of an edge of before. */
+  enforces: Schema.optionalKey(Schema.Array(line(32)).check(Schema.isMaxLength(16))),
   connected_since: Schema.NullOr(UnixSeconds),
   last_seen: Schema.NullOr(UnixSeconds),
   /** What the echo finds; an edge of before does not say. */

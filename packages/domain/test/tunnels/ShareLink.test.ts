@@ -25,7 +25,7 @@ const tunnel = {
   id: Schema.decodeSync(TunnelId)("1".repeat(32)),
   subject: ada,
   host: Schema.decodeSync(Hostname)("a.example"),
-  gelb: true,
+  isAsked: true,
   loginRequired: true,
   links: []
 }
@@ -164,11 +164,11 @@ describe("share links", () => {
   })
 
   it("refuses in the order of the checks", () => {
-    const open = { ...tunnel, loginRequired: false, host: null, gelb: false }
+    const open = { ...tunnel, loginRequired: false, host: null, isAsked: false }
     assert.strictEqual(refusal(mint(open, request, at(0))), "LoginNotRequired")
     assert.strictEqual(refusal(mint({ ...open, loginRequired: true }, request, at(0))), "TunnelWithoutHostname")
     const links = Array.from({ length: maxShareLinks }, () => link)
-    assert.strictEqual(refusal(mint({ ...tunnel, gelb: false, links }, request, at(0))), "ShareLinkNeedsGelb")
+    assert.strictEqual(refusal(mint({ ...tunnel, isAsked: false, links }, request, at(0))), "ShareLinkNeedsGelb")
     assert.strictEqual(refusal(mint({ ...tunnel, links }, request, at(0))), "ShareLinkLimitReached")
   })
 

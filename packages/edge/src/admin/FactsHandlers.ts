@@ -16,6 +16,7 @@ import { HolderKey, PublicKey } from "@catenet/domain/values/Keys"
 import { Count, UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { toUnixSeconds, unixSeconds } from "@catenet/platform/UnixTime"
+import type { Enforced } from "@catenet/wire/frames/MuxPolicy"
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -45,6 +46,9 @@ const versionsOf = (tunnel: AgentPool | undefined) => {
   return known.length === 0 ? {} : { agent_versions: [...new Set(known)].toSorted().slice(0, maxVersions) }
 }
 
+const enforceable: ReadonlyArray<Enforced> = ["gate", "windows", "http_only"]
+const enforcedBy = (tunnel: AgentPool | undefined) => enforceable.filter((name) => tunnel?.enforces(name) === true)
+
 /** `parkedElsewhere` are the slots of the other processes of this edge; `nowMillis` is the moment a connected tunnel was last seen. */
 const statusOf = (
   tunnel: AgentPool | undefined,
@@ -59,6 +63,7 @@ const statusOf = (
     bytes_received: tunnel?.traffic.aToB ?? 0,
     bytes_sent: tunnel?.traffic.bToA ?? 0,
     direct: false,
+    enforces: enforcedBy(tunnel),
     connected_since: seconds(tunnel?.connectedSince),
     last_seen: seconds(tunnel?.connected === true ? nowMillis : tunnel?.lastSeen),
     reach,

@@ -11,6 +11,7 @@ interface Serving {
 }
 
 const accountHeader = "x-ct-owner-account"
+const revisionHeader = "x-ct-policy-revision"
 
 const routeOf = (
   token: Redacted.Redacted,
@@ -41,10 +42,11 @@ export const OrdersHandlers = HttpApiBuilder.group(
           loginOf(query)
         ),
       setLogin: ({ headers, payload }) =>
-        orders.setLogin(Redacted.value(headers["x-ct-routing-token"]), payload.required),
+        orders.setLogin(Redacted.value(headers["x-ct-routing-token"]), payload.required, headers[revisionHeader]),
       setAgentKeys: ({ headers, payload, query: { proof = "optional" } }) =>
         orders.setAgentKeys(Redacted.value(headers["x-ct-routing-token"]), payload, proof),
-      setOptions: ({ headers, payload }) => orders.setOptions(Redacted.value(headers["x-ct-routing-token"]), payload),
+      setOptions: ({ headers, payload }) =>
+        orders.setOptions(Redacted.value(headers["x-ct-routing-token"]), payload, headers[revisionHeader]),
       cutMembers: ({ payload }) => orders.cutMembers(payload),
       revoke: ({ params }) => orders.revoke(Redacted.value(params.token)),
       revokeByHeader: ({ headers }) => {
@@ -52,7 +54,7 @@ export const OrdersHandlers = HttpApiBuilder.group(
         return orders.revoke(Redacted.value(headers["x-ct-routing-token"]), successor && Redacted.value(successor))
       },
       setAccessPolicy: ({ headers, payload }) =>
-        orders.setPolicy(Redacted.value(headers["x-ct-routing-token"]), payload)
+        orders.setPolicy(Redacted.value(headers["x-ct-routing-token"]), payload, headers[revisionHeader])
     })
   })
 )

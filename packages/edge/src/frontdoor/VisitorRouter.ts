@@ -1,7 +1,8 @@
 /**
  * A visitor of a tunnel: look the host up, hand gelb hosts over to where TLS ends, and relay everything else untouched.
  * For passthrough hosts, TLS alerts are the only way to report an error; a closed access window just closes. Where visitors have
- * to log in and the edge does not end their TLS, it cannot ask them: such a host is closed. An authority that validates a host
+ * to log in and the edge does not end their TLS, it cannot ask them: such a host is closed, unless every agent of the tunnel asks
+ * them. An authority that validates a host
  * comes past the TLS of a gelb host while the tunnel's admission is open. Through a closed window or a gate it reaches
  * only an agent that answers from an order of its own, never an origin: anybody can send what an authority sends.
  */
@@ -94,10 +95,19 @@ export class VisitorRouter extends Context.Service<
       })
     }
 
-    /** No visitor can be asked to log in: a host that requires it is closed, and its visitors are cut when it begins to. */
-    const enterUnasked = (host: string, token: string, socket: Socket): "gated" | "open" => {
-      if (gate.closes(host)) return "gated"
-      const end = () => void socket.destroy()
+    /** Whether no agent of the tunnel is here that does not ask the visitors to log in whose TLS it ends. */
+    const isAskedByAgents = (token: string) => {
+      const tunnel = agents.tunnel(token)
+      return tunnel?.connected !== true || tunnel.enforces("gate")
+    }
+
+    /**
+     * No visitor can be asked to log in here: a host that requires it is closed, and its visitors are cut when it begins to, where
+     * one of its agents does not ask them.
+     */
+    const enterUnasked = (host: string, token: string, socket: Socket): "closed" | "open" => {
+      if (gate.closes(host) && !isAskedByAgents(token)) return "closed"
+      const end = () => (isAskedByAgents(token) ? undefined : void socket.destroy())
       socket.once("close", gate.enter(token, { host, session: undefined, until: null, open: true, end }))
       return "open"
     }
@@ -123,13 +133,19 @@ export class VisitorRouter extends Context.Service<
       if (!enterUnread(token, socket)) return void sendTlsAlert(socket, "internalError")
       cutSilent(socket)
       const [kind, needs] = speaks === "acme" ? (["acme", "order"] as const) : (["visitor", "certificate"] as const)
-      const header = { kind, tls: "passthrough", host, challengeOnly, ...endpointsOf(socket) } as const
-      const target = { _tag: "Host", host, challengeOnly, needs } as const
-      const deliver = (attempts?: Attempts) => agents.deliver(token, target, header, attempts)
+      const common = { kind, tls: "passthrough", host, challengeOnly, ...endpointsOf(socket) } as const
+      /** Of each attempt: a login may be required meanwhile. */
+      const wanted = () => {
+        const isGated = kind === "visitor" && gate.closes(host)
+        const enforces = isGated ? ({ enforces: "gate" } as const) : {}
+        const target = { _tag: "Host", host, challengeOnly, needs, ...enforces } as const
+        return [target, isGated ? { ...common, gated: true } : common] as const
+      }
+      const deliver = (attempts?: Attempts) => agents.deliver(token, ...wanted(), attempts)
       // Until it is answered, a visitor can say nothing in TLS that has an effect, but for early data.
       const repeatable = () => !earlyData
       const relay = (delivered: Delivered) => relays.start(delivered, socket, "browser", { repeatable, deliver })
-      const now = agents.deliverNow(token, target, header)
+      const now = agents.deliverNow(token, ...wanted())
       if (now !== undefined) return void relay(now)
       return deliver().pipe(
         Effect.map(relay),
@@ -156,7 +172,7 @@ export class VisitorRouter extends Context.Service<
         counters.accessWindowRefusals += 1
         return void socket.destroy()
       }
-      if (enterUnasked(host, route.token, socket) === "gated") return void sendTlsAlert(socket, "internalError")
+      if (enterUnasked(host, route.token, socket) === "closed") return void sendTlsAlert(socket, "internalError")
       return passthrough(destination, route.token, socket, false)
     }
 

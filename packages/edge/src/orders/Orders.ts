@@ -23,10 +23,11 @@ interface Applied {
   readonly setRecords: (token: string, name: string) => Effect.Effect<void>
   /** Sets the keys of the agents that may serve the tunnel, and ends the sessions of all others. */
   readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => Effect.Effect<void>
-  readonly setOptions: (token: string, options: TunnelOptions) => Effect.Effect<void>
+  /** This and the next two also tell agents that enforce the policy, with its `revision` if it is known. */
+  readonly setOptions: (token: string, options: TunnelOptions, revision?: number) => Effect.Effect<void>
   /** Sets whether visitors must log in, and checks each current visitor again. */
-  readonly setLogin: (token: string, required: boolean) => Effect.Effect<void>
-  readonly setPolicy: (token: string, policy: AccessPolicy | null) => Effect.Effect<void>
+  readonly setLogin: (token: string, required: boolean, revision?: number) => Effect.Effect<void>
+  readonly setPolicy: (token: string, policy: AccessPolicy | null, revision?: number) => Effect.Effect<void>
   /** Ends the connections of a holder to a channel, or of all its members. They may reconnect and are then checked again. */
   readonly cutMembers: (cut: MemberCut) => Effect.Effect<void>
 }
@@ -38,6 +39,27 @@ export interface Restored extends Applied {
 }
 
 type Everywhere = (order: RouteOrder, here: () => void) => Effect.Effect<void>
+
+const revised = (revision: number | undefined) => (revision === undefined ? {} : { revision })
+
+/** Applies a change of a tunnel's policy, and tells its agents. */
+const policyChange =
+  (routes: Routes["Service"], agents: AgentSessions["Service"]) =>
+  (token: string, revision = 0, apply: () => void) =>
+  () => {
+    if (routes.isRevoked(token)) return
+    apply()
+    agents.tunnel(token)?.announce(BigInt(revision))
+  }
+
+const cutClosed = (
+  relays: Relays["Service"],
+  policies: Iterable<readonly [token: string, policy: AccessPolicy]>,
+  nowMillis: number
+) => {
+  for (const [token, policy] of policies)
+    if (!isOpen(policy, toUnixSeconds(nowMillis))) relays.cut(token, "window-closed")
+}
 
 /** The subject of an order. */
 const subjectOf = (order: RouteOrder): string => {
@@ -63,24 +85,18 @@ export class Orders extends Context.Service<
     const { cutAtWindowClose } = yield* Settings
     const routes = yield* Routes
     const agents = yield* AgentSessions
+    const changing = policyChange(routes, agents)
     const relays = yield* Relays
     const gate = yield* LoginGate
     const room = yield* ChannelRoom
     const broadcast = yield* WorkerBroadcast
     const clock = yield* Clock.Clock
     /** Applied here and sent to the other processes in one step, so that all get orders in the same sequence. */
-    const perform: Everywhere = (order, here) =>
-      Effect.suspend(() => {
-        here()
-        return broadcast.send(order)
-      })
+    const perform: Everywhere = (order, here) => Effect.andThen(Effect.sync(here), () => broadcast.send(order))
     const restorations = new Set<Set<string>>()
 
-    const closeWindows = (policies: Iterable<readonly [token: string, policy: AccessPolicy]>) => {
-      if (!cutAtWindowClose) return
-      const now = toUnixSeconds(clock.currentTimeMillisUnsafe())
-      for (const [token, policy] of policies) if (!isOpen(policy, now)) relays.cut(token, "window-closed")
-    }
+    const closeWindows = (policies: Iterable<readonly [token: string, policy: AccessPolicy]>) =>
+      cutAtWindowClose ? cutClosed(relays, policies, clock.currentTimeMillisUnsafe()) : undefined
 
     const through = (everywhere: Everywhere): Applied => ({
       authorize: (host, { account, admissionUntil, tier, token }, login) =>
@@ -89,12 +105,14 @@ export class Orders extends Context.Service<
           routes.authorize(host, { account, token, tier, admissionUntil }, login)
           if (login !== undefined) gate.recheck(token)
         }),
-      setLogin: (token, required) =>
-        everywhere({ _tag: "SetLogin", token, required }, () => {
-          if (routes.isRevoked(token)) return
-          routes.setLogin(token, required)
-          gate.recheck(token)
-        }),
+      setLogin: (token, required, revision) =>
+        everywhere(
+          { _tag: "SetLogin", token, required, ...revised(revision) },
+          changing(token, revision, () => {
+            routes.setLogin(token, required)
+            gate.recheck(token)
+          })
+        ),
       setRecords: (token, name) => Effect.sync(() => routes.setRecords(token, name)),
       revoke: (token, successor) =>
         everywhere({ _tag: "Revoke", token, ...(successor === undefined ? {} : { successor }) }, () => {
@@ -109,17 +127,20 @@ export class Orders extends Context.Service<
           routes.setAgentKeys(token, keys, proof)
           agents.keepEnrolled(token, dropped)
         }),
-      setOptions: (token, options) =>
-        everywhere({ _tag: "SetOptions", token, options }, () => {
-          if (!routes.isRevoked(token)) routes.setOptions(token, options)
-        }),
+      setOptions: (token, options, revision) =>
+        everywhere(
+          { _tag: "SetOptions", token, options, ...revised(revision) },
+          changing(token, revision, () => routes.setOptions(token, options))
+        ),
       cutMembers: (cut) => everywhere({ _tag: "CutMembers", ...cut }, () => room.cut(cut)),
-      setPolicy: (token, policy) =>
-        everywhere({ _tag: "SetAccessPolicy", token, policy }, () => {
-          if (routes.isRevoked(token)) return
-          routes.setPolicy(token, policy)
-          if (policy !== null) closeWindows([[token, policy]])
-        })
+      setPolicy: (token, policy, revision) =>
+        everywhere(
+          { _tag: "SetAccessPolicy", token, policy, ...revised(revision) },
+          changing(token, revision, () => {
+            routes.setPolicy(token, policy)
+            if (policy !== null) closeWindows([[token, policy]])
+          })
+        )
     })
 
     return Orders.of({

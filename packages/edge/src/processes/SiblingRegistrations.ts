@@ -96,6 +96,7 @@ export class SiblingRegistrations {
       wishes: { proxyProtocol: false },
       answersChallenges: agent?.answersChallenges === true,
       answersEchoes: agent?.answersEchoes === true,
+      ...(agent?.enforces === undefined ? {} : { enforces: agent.enforces }),
       ...(agent?.version === undefined ? {} : { version: agent.version }),
       ...(agent?.instance === undefined ? {} : { instance: Buffer.from(agent.instance, "hex") })
     }
@@ -133,8 +134,14 @@ export class SiblingRegistrations {
 }
 
 /** The purpose of a stream that a sibling opened. */
-export const targetOf = ({ challengeOnly = false, host, kind, tls }: Omit<OpenHeader, "registration">): AgentTarget => {
+export const targetOf = ({
+  challengeOnly = false,
+  gated,
+  host,
+  kind,
+  tls
+}: Omit<OpenHeader, "registration">): AgentTarget => {
   if (kind === "mesh" || host === undefined) return { _tag: "Mesh" }
   const needs = needsOf({ kind, tls })
-  return { _tag: "Host", host, challengeOnly, ...(needs && { needs }) }
+  return { _tag: "Host", host, challengeOnly, ...(needs && { needs }), ...(gated === true && { enforces: "gate" }) }
 }

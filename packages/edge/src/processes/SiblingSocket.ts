@@ -39,6 +39,7 @@ export const open = Effect.fn("SiblingSocket.open")(function* (path: string) {
       answersChallenges: request.answersChallenges === true,
       certificates,
       answersEchoes: request.answersEchoes === true,
+      enforces: request.enforces,
       version: versionIn(request),
       // Its own process closes it.
       end: () => undefined,

@@ -50,19 +50,19 @@ const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: Ro
         order.requireLogin
       )
     case "SetLogin":
-      return orders.setLogin(order.token, order.required)
+      return orders.setLogin(order.token, order.required, order.revision)
     case "Revoke":
       return orders.revoke(order.token, order.successor)
     case "SetAgentKeys":
       return orders.setAgentKeys(order.token, order.keys, order.proof)
     case "SetOptions":
-      return orders.setOptions(order.token, order.options)
+      return orders.setOptions(order.token, order.options, order.revision)
     case "CutMembers":
       return orders.cutMembers(order)
     case "Report":
       return report
     case "SetAccessPolicy":
-      return orders.setPolicy(order.token, order.policy)
+      return orders.setPolicy(order.token, order.policy, order.revision)
   }
 }
 

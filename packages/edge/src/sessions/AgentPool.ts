@@ -6,6 +6,7 @@ import { native } from "@catenet/crypto/native"
 import * as VisitorToken from "@catenet/crypto/VisitorToken"
 import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
+import type { Enforced, Enforcement } from "@catenet/wire/frames/MuxPolicy"
 import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import type { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
 import { Redacted } from "effect"
@@ -19,6 +20,8 @@ export type AgentTarget =
       readonly challengeOnly?: boolean
       /** What the agent needs: the host's certificate, or the ACME order of the validation. */
       readonly needs?: "certificate" | "order"
+      /** What the agent has to enforce because the edge cannot. */
+      readonly enforces?: Enforced
     }
   | { readonly _tag: "Mesh" }
 
@@ -40,6 +43,10 @@ export interface MuxAgent {
   readonly certificates: ReadonlyMap<string, CertificateState>
   /** Whether it answers echoes about its origin. */
   readonly answersEchoes: boolean
+  /** What it enforces for visitors whose TLS it terminates. */
+  readonly enforces?: ReadonlyArray<Enforcement> | undefined
+  /** Tells the agent that the tunnel's policy has changed; undefined if it cannot be told. */
+  readonly announce?: ((revision: bigint) => void) | undefined
   /** Its version, if it can be displayed. */
   readonly version?: string | undefined
   /** Ends the registration and tells the agent why. */
@@ -78,12 +85,18 @@ interface Waiting {
 }
 
 const fits = ({ host }: SlotAgent, target: AgentTarget) =>
-  target._tag === "Host" ? host === target.host && target.challengeOnly !== true : host === undefined
-
-const serves = ({ answersChallenges, hosts }: MuxAgent, target: AgentTarget) =>
   target._tag === "Host"
-    ? hosts.has(target.host) && (answersChallenges || target.challengeOnly !== true)
-    : hosts.size === 0
+    ? host === target.host && target.challengeOnly !== true && target.enforces === undefined
+    : host === undefined
+
+const enforces = ({ enforces = [] }: MuxAgent, what: Enforced): boolean => enforces.some(({ name }) => name === what)
+
+const serves = (agent: MuxAgent, target: AgentTarget) =>
+  target._tag === "Host"
+    ? agent.hosts.has(target.host) &&
+      (agent.answersChallenges || target.challengeOnly !== true) &&
+      (target.enforces === undefined || enforces(agent, target.enforces))
+    : agent.hosts.size === 0
 
 /** What an agent needs for a stream: an agent that terminates TLS needs the certificate. */
 export const needsOf = ({ kind, tls }: Pick<OpenHeader, "kind" | "tls">): "certificate" | "order" | undefined =>
@@ -124,6 +137,18 @@ export class AgentPool {
     this.token = token
     const routingToken = Redacted.make(new Uint8Array(Buffer.from(token, "hex")))
     this.visitorToken = Buffer.from(Redacted.value(VisitorToken.of(native, routingToken))).toString("hex")
+  }
+
+  /** Whether every agent of the tunnel, in all processes of this edge, enforces it; false if none is connected. */
+  enforces(what: Enforced): boolean {
+    if (this.#slots.length > 0 || this.carrying > 0) return false
+    for (const agent of this.muxes) if (!enforces(agent, what)) return false
+    return this.muxes.size > 0
+  }
+
+  /** Tells agents that enforce the tunnel's policy that it has changed. */
+  announce(revision: bigint) {
+    for (const { announce } of this.muxes) announce?.(revision)
   }
 
   get parked(): number {

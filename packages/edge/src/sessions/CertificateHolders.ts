@@ -28,6 +28,7 @@ export class CertificateHolders {
   lastResort(tunnel: AgentPool, target: AgentTarget): ReadonlyArray<MuxAgent> {
     if (target._tag === "Mesh" || target.needs !== "certificate") return []
     const isReturning = this.#now() - (this.#lost.get(tunnel) ?? -Infinity) < this.#returnMillis
-    return isReturning ? [] : tunnel.candidates({ _tag: "Host", host: target.host })
+    const { needs: _, ...others } = target
+    return isReturning ? [] : tunnel.candidates(others)
   }
 }

@@ -139,6 +139,8 @@ const settle = (state: State, connection: Connection, inbound: InboundRegistrati
     answersChallenges: request.answersChallenges === true,
     certificates: inbound.certificates,
     answersEchoes: request.answersEchoes === true,
+    enforces: request.enforces,
+    announce: request.enforces === undefined ? undefined : inbound.announce,
     version: versionIn(request),
     end: (reason) => {
       inbound.end(refused(reason))
@@ -157,7 +159,8 @@ const settle = (state: State, connection: Connection, inbound: InboundRegistrati
     keepAliveMillis: echoMillis,
     maxStreams: streamsPerConnection,
     visitorTokens: true,
-    heedsCertificates: true
+    heedsCertificates: true,
+    announcesPolicy: true
   })
   state.audit.note("mux_agent", socket, token)
   state.agents.addMux(token, agent)

@@ -38,7 +38,6 @@ import { CertificateFiles } from "../tls/CertificateFiles.ts"
 import { SessionTickets } from "../tls/SessionTickets.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 import * as DrainingAgents from "./DrainingAgents.ts"
-import * as GatedVisits from "./GatedVisits.ts"
 import { LoginGate } from "./LoginGate.ts"
 import { RapidResetLimiter } from "./RapidResetLimiter.ts"
 
@@ -75,7 +74,7 @@ export class TerminatedConnections extends Context.Service<
     const routes = yield* Routes
     const agents = yield* AgentSessions
     const relays = yield* Relays
-    const gated = yield* GatedVisits.make
+    const gate = yield* LoginGate
     const counters = yield* Counters
     const clock = yield* Clock.Clock
     const resets = yield* RapidResetLimiter
@@ -180,7 +179,7 @@ export class TerminatedConnections extends Context.Service<
           return routes.httpOnly(tokenOf(host))
         },
         onFault: report,
-        ask: gated.connection(socket, host, address, () => visitor?.finish()),
+        ask: gate.connection(socket, host, address, () => visitor?.finish()),
         onCrumbs: (pieces: number) => crumbs.spend(address, pieces, Scheduler.monotonicMillis()),
         rest: (resume: () => void) => turns.rest(address, resume),
         headMillis
@@ -233,7 +232,7 @@ export class TerminatedConnections extends Context.Service<
         visitor: { address, hostname: host },
         upstream: new UpstreamPool(connect(socket, host), report),
         refusal: () => refusal(host),
-        ask: (stream, headers) => gated.request(stream, headers, host, address),
+        ask: (stream, headers) => gate.request(stream, headers, host, address),
         onFault: report,
         headMillis,
         idleMillis,

@@ -1,5 +1,7 @@
 import { readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
 import { mintPair, start, token } from "@catenet/testing/edge/TestEdge"
+import { until } from "@catenet/testing/Eventually"
+import type { RegisterRequest } from "@catenet/wire/frames/MuxRegister"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -12,7 +14,7 @@ const host = "own.zone.test"
 const own = mintPair([host])
 
 /** A host with a certificate of its own, whose agent ends TLS, and a visitor of it. */
-const stage = Effect.gen(function* () {
+const stageOf = Effect.fnUntraced(function* (more: Partial<RegisterRequest>) {
   const world = yield* start()
   yield* Effect.promise(() => world.authorize(T, host))
   const server = createServer((_request, response) => void response.end("the origin"))
@@ -23,7 +25,7 @@ const stage = Effect.gen(function* () {
       tls.on("error", () => undefined)
     )
   }
-  const agent = yield* servingAgent(world, T, [host], origin, { answersChallenges: true })
+  const agent = yield* servingAgent(world, T, [host], origin, { answersChallenges: true, ...more })
   const order = (required: boolean) =>
     Effect.promise(async () => {
       const headers = { "x-ct-routing-token": T }
@@ -32,8 +34,10 @@ const stage = Effect.gen(function* () {
     })
   const visit = (alpn: string) =>
     Effect.promise(() => tlsTo(world.frontDoor, own.root, host, [alpn]).catch(() => undefined))
-  return { agent, order, visit }
+  const join = (more: Partial<RegisterRequest>) => servingAgent(world, T, [host], origin, more)
+  return { agent, join, order, visit }
 })
+const stage = stageOf({})
 
 const ask = (visitor: TLSSocket) =>
   Effect.promise(() => {
@@ -68,6 +72,37 @@ describe("a host with a certificate of its own", () => {
       assert(again !== undefined)
       assert.match(yield* ask(again), /^HTTP\/1.1 200 /)
       again.destroy()
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("stays open while its visitors have to log in where every agent asks them, and says so to these agents", () =>
+    Effect.gen(function* () {
+      const enforces = [{ name: "gate", version: 1 }]
+      const { agent, join, order, visit } = yield* stageOf({ enforces })
+      assert.isTrue(agent.registration.answer.announcesPolicy)
+      const told: Array<bigint> = []
+      agent.registration.onPolicy((revision) => void told.push(revision))
+      const before = yield* visit("http/1.1")
+      assert(before !== undefined)
+      assert.match(yield* ask(before), /^HTTP\/1.1 200 /)
+      assert.isUndefined(agent.streams.at(-1)?.header?.gated)
+      yield* order(true)
+      yield* Effect.promise(() => agent.mux.ping())
+      assert.deepStrictEqual(told, [0n], "of an order without a revision")
+      assert.match(yield* ask(before), /^HTTP\/1.1 200 /, "the agent decides about those who are there")
+      const visitor = yield* visit("http/1.1")
+      assert(visitor !== undefined)
+      assert.match(yield* ask(visitor), /^HTTP\/1.1 200 /)
+      assert.isTrue(agent.streams.at(-1)?.header?.gated)
+
+      const others = [yield* join({ enforces: [{ name: "windows", version: 1 }] }), yield* join({})]
+      assert.isUndefined(yield* visit("http/1.1"), "while one of them does not")
+      for (const other of others) {
+        other.mux.close("normal")
+        yield* Effect.promise(() => other.mux.closed)
+      }
+      const again = yield* until(visit("http/1.1"), (visitor) => visitor !== undefined)
+      for (const each of [before, visitor, again]) each?.destroy()
     }).pipe(Effect.scoped)
   )
 

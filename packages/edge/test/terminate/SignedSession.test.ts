@@ -1,6 +1,6 @@
+import { shown, signed } from "@catenet/proxy/internal/gate/SignedSession"
 import { assert, describe, it } from "@effect/vitest"
 import { randomBytes } from "node:crypto"
-import { shown, signed } from "../../src/terminate/SignedSession.ts"
 import { periodMillis, ticketKey, ticketKeyBytes, TicketKeyRing } from "../../src/tls/TicketKeyRing.ts"
 
 const host = "app.zone.test"

@@ -1,5 +1,5 @@
+import { VisitorAuthCache, type Known } from "@catenet/proxy/internal/gate/VisitorAuthCache"
 import { assert, describe, it } from "@effect/vitest"
-import { VisitorAuthCache, type Known } from "../../src/terminate/VisitorAuthCache.ts"
 
 const in30s = 30_000
 const known = (identity: string | null, until: number | null = null): Known => ({ identity, until, signIn: null })

@@ -11,6 +11,7 @@ import { clause } from "@catenet/domain/values/Sentence"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Equal, Layer, Option, Redacted, Result, Schema } from "effect"
 import type { X509Certificate } from "node:crypto"
+import { EdgeFacts } from "../edges/EdgeFacts.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { over } from "../runtime/Over.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
@@ -31,9 +32,11 @@ const dependencies = Effect.gen(function* () {
   const { describe } = yield* CertificateAuthorities
   const { giveBack, settle } = yield* CaSelection
   const proofs = yield* HostnameProofs
+  const facts = yield* EdgeFacts
   const { forgetFailures, forgetProgress, guards, see, tunnelOf, unseenOf } = yield* HostStore
   return {
     describe,
+    facts,
     forgetFailures,
     forgetProgress,
     giveBack,
@@ -75,9 +78,25 @@ const seen = Effect.fnUntraced(function* (
   else yield* Effect.logDebug(`The certificate of ${hostname} does not count: ${clause(found.failure)}.`)
 })
 
+/** What agents have to enforce in the place of an edge. */
+const enforced = ["gate", "windows", "http_only"]
+
+/** Whether every agent that is connected, at whatever edge, holds back the visitors whose TLS it ends. */
+const isEnforced = Effect.fnUntraced(function* ({ facts, guards }: State, token: RoutingToken) {
+  if (!(yield* guards(token))) return false
+  const { known } = yield* facts.status(token)
+  const isWhole = (enforces: ReadonlyArray<string>) => enforced.every((name) => enforces.includes(name))
+  return Option.exists(known, ({ connected, enforces = [] }) => connected && isWhole(enforces))
+})
+
 const complete = Effect.fnUntraced(
-  function* (state: State, token: RoutingToken, hostname: Hostname, chain: ReadonlyArray<X509Certificate> | undefined) {
-    const isHeldBack = yield* state.guards(token)
+  function* (
+    state: State,
+    token: RoutingToken,
+    hostname: Hostname,
+    { chain, isEnforced }: { readonly chain?: ReadonlyArray<X509Certificate> | undefined; readonly isEnforced: boolean }
+  ) {
+    const isHeldBack = (yield* state.guards(token)) && !isEnforced
     const host = yield* owned(state, token, hostname)
     if (isHeldBack && host.admission._tag === "Gelb") return yield* new HostnameGuarded()
     yield* state.forgetFailures(hostname)
@@ -112,7 +131,10 @@ const standingOf = Effect.fnUntraced(function* ({ hosts, tunnelOf }: State, toke
     onNone: (): AdmissionState => ({ _tag: "Rot" }),
     onSome: ({ admission }) => admission
   })
-  const isGuarded = Option.exists(tunnel, ({ options, requireLogin }) => options.http_only || requireLogin)
+  const isGuarded = Option.exists(
+    tunnel,
+    ({ enforced, options, requireLogin }) => (options.http_only || requireLogin) && !enforced
+  )
   return { admission, isGuarded }
 })
 
@@ -186,7 +208,7 @@ export class Admissions extends Context.Service<
     }) => Effect.Effect<Admission, HostnameUnknown | NotHostnameOwner>
     /**
      * The agent has its certificate: the edge shall pass its connections through. Repeating it is a renewal. A name whose
-     * visitors the edge holds back stays where the edge can. The chain that comes with it decides nothing here: it shows that
+     * visitors the edge holds back stays where the edge can, unless every agent of the tunnel does it. The chain that comes with it decides nothing here: it shows that
      * the issuance counts.
      */
     readonly complete: (
@@ -219,7 +241,10 @@ export class Admissions extends Context.Service<
       chain?: ReadonlyArray<X509Certificate>
     ) {
       const { hostname, token } = yield* read(path)
-      const receipt = yield* complete(state, token, hostname, chain)
+      const receipt = yield* complete(state, token, hostname, {
+        chain,
+        isEnforced: yield* isEnforced(state, token)
+      })
       yield* state.outbox.deliver(receipt).pipe(
         Effect.andThen(confirm(state, token, hostname)),
         Effect.catch((cause) => Effect.logWarning("The edge has not confirmed passthrough yet.", cause)),
@@ -233,6 +258,7 @@ export class Admissions extends Context.Service<
     Layer.provide([
       CaSelection.layer,
       CertificateAuthorities.layer,
+      EdgeFacts.layer,
       HostnameProofs.layer,
       Hosts.layer,
       HostStore.layer,

@@ -37,6 +37,7 @@ const Ordered = Schema.Struct({ routingToken: RoutingToken, keys: Schema.Array(P
 export type Ordered = typeof Ordered.Type
 
 const Enrolled = Schema.Struct({ tenant: Schema.String, tunnel: Schema.String })
+const Holder = Schema.Struct({ id: Schema.String, keys: Schema.Array(PublicKey) })
 const Proved = Schema.Struct({ token: RoutingToken, key: PublicKey, now: Schema.Int })
 
 const make = Effect.gen(function* () {
@@ -81,6 +82,12 @@ const make = Effect.gen(function* () {
       execute: (token) => sql`
         select ${keysOf(sql)} as keys from tunnels t where t.routing_token = ${token} and ${proofOf(sql)} = 'required'`
     }),
+    /** The tunnel that has this token now, and the keys of its agents. */
+    holders: SqlSchema.findOneOption({
+      Request: RoutingToken,
+      Result: Holder,
+      execute: (token) => sql`select t.id, ${keysOf(sql)} as keys from tunnels t where t.routing_token = ${token}`
+    }),
     /** Holds grants: a redemption through one of them has ended before, or finds none afterwards. */
     holdGrants: (grantee: string, tunnel: string | null) => sql`
       select 1 from tunnel_grants where grantee = ${grantee} and (${tunnel}::text is null or tunnel_id = ${tunnel})
@@ -101,10 +108,7 @@ const make = Effect.gen(function* () {
     }),
     holdTunnels: (ids: ReadonlyArray<string>) =>
       sql`select 1 from tunnels where id = any(${ids}::text[]) order by id for update`,
-    /**
-     * The routing token that a tunnel has now, by the one it has or one that it had, with the keys of its agents, one of
-     * which has to be proved for it.
-     */
+    /** The routing token that a tunnel has now, by that or a former one, and the keys one of which has to be proved. */
     successor: SqlSchema.findOneOption({
       Request: RoutingToken,
       Result: Schema.Struct({ routingToken: RoutingToken, keys: Schema.Array(PublicKey) }),

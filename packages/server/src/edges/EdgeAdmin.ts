@@ -31,7 +31,10 @@ const orders = (
   call: EdgeOrder,
   ownerAccount: Hex64 | null
 ) => {
-  const headers = EdgeClient.about(token)
+  const headers = {
+    ...EdgeClient.about(token),
+    ...("revision" in call && call.revision !== undefined ? { "x-ct-policy-revision": call.revision } : {})
+  }
   switch (call._tag) {
     case "AuthorizeHost":
       return orders.authorizeHostByHeader({

@@ -34,6 +34,10 @@ const reachOf = ({ connected, connected_since, last_seen, reach }: TunnelStatusR
     ? new Reachability({ ...look(undefined, { _tag: "Connected" }, UnixSeconds.make(0)), since: connected_since })
     : look(undefined, { _tag: "AgentGone", lastSeen: last_seen }, UnixSeconds.make(0)))
 
+/** What the agents at all of these edges enforce. */
+const enforcedIn = ([first, ...others]: ReadonlyArray<TunnelStatusReport>): ReadonlyArray<string> =>
+  first?.enforces?.filter((name) => others.every(({ enforces }) => enforces?.includes(name) === true)) ?? []
+
 const facts = (reports: ReadonlyArray<TunnelStatusReport>) => ({
   reach: reports.map(reachOf).reduce(better),
   connected: reports.some(({ connected }) => connected),
@@ -42,6 +46,7 @@ const facts = (reports: ReadonlyArray<TunnelStatusReport>) => ({
   bytes_received: sum(reports.map(({ bytes_received }) => bytes_received)),
   bytes_sent: sum(reports.map(({ bytes_sent }) => bytes_sent)),
   direct: reports.some(({ direct }) => direct),
+  enforces: enforcedIn(reports.filter(({ connected }) => connected)),
   connected_since: earliest(reports.map(({ connected, connected_since }) => (connected ? connected_since : null))),
   last_seen: latest(reports.map(({ last_seen }) => last_seen)),
   agent_versions: [...new Set(reports.flatMap(({ agent_versions = [] }) => agent_versions))]

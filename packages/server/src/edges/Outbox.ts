@@ -41,12 +41,29 @@ const dependencies = Effect.gen(function* () {
 })
 type State = Effect.Success<typeof dependencies>
 
-const write = Effect.fnUntraced(function* ({ edges, home, store }: State, entries: ReadonlyArray<Entry>, own: boolean) {
+/** With the revisions of the policies that these calls change, where there are any. */
+const revised = Effect.fnUntraced(function* ({ store }: State, entries: ReadonlyArray<Entry>) {
+  const queuesOf = (...tags: ReadonlyArray<EdgeOrder["_tag"]>) =>
+    entries.filter(({ call }) => tags.includes(call._tag)).map(({ queue }) => queue)
+  const queues = queuesOf("SetLogin", "SetOptions", "SetAccessPolicy")
+  if (queues.length === 0) return entries
+  yield* store.lock(entries.map(({ queue }) => Redacted.value(queue)))
+  const found = yield* store.revise({ queues, logins: queuesOf("SetLogin") })
+  const revisions = new Map(found.map(({ queue, revision }) => [Redacted.value(queue), revision]))
+  return entries.map(({ call, queue }): Entry => {
+    const revision = revisions.get(Redacted.value(queue))
+    const isPolicy = call._tag === "SetLogin" || call._tag === "SetOptions" || call._tag === "SetAccessPolicy"
+    return { queue, call: isPolicy && revision !== undefined ? Object.assign({}, call, { revision }) : call }
+  })
+})
+
+const write = Effect.fnUntraced(function* (state: State, entries: ReadonlyArray<Entry>, own: boolean) {
+  const { edges, home, store } = state
   if (entries.length === 0) return []
   const now = yield* unixSeconds
   yield* edges.hold
   const rows = yield* store.insert({
-    entries,
+    entries: yield* revised(state, entries),
     home,
     only: null,
     now,

@@ -105,7 +105,7 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
   const isNews = (only: string) => sql`edge_id = ${only} and not exists (
     select 1 from outbox o where o.queue = written.queue and o.edge = live.edge_id and o.refused_at is null
-      and o.call = written.call)`
+      and o.call - 'revision' = written.call - 'revision')`
 
   /**
    * A row of each entry for each live edge, in the order of the entries. Rows of one queue get their ids in the order of
@@ -157,6 +157,23 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
       select ${accountName(sql)} from tunnels t where t.routing_token = outbox.queue limit 1) end as owner_account`
 
   return {
+    /**
+     * Counts changes of policies in these queues and returns the revisions. In a transaction that holds the locks of the queues;
+     * `logins` are those of them where visitors have to be asked about again.
+     */
+    revise: SqlSchema.findAll({
+      Request: Schema.Struct({ queues: Schema.Array(RoutingToken), logins: Schema.Array(RoutingToken) }),
+      Result: Schema.Struct({ queue: RoutingToken, revision: Schema.Int }),
+      execute: ({ logins, queues }) => sql`
+        with revised as (
+          insert into tunnel_policies as p (tunnel_id, revision, share_epoch)
+          select t.id, 1, (t.routing_token = any(${logins}::text[]))::int from tunnels t
+            where t.routing_token = any(${queues}::text[])
+          on conflict (tunnel_id) do update
+            set revision = p.revision + 1, share_epoch = p.share_epoch + excluded.share_epoch
+          returning tunnel_id, revision)
+        select t.routing_token as queue, r.revision::int as revision from revised r join tunnels t on t.id = r.tunnel_id`
+    }),
     insert,
     lock,
     /** Deletes orders that an edge refused, because they are about to be given again. */

@@ -25,6 +25,10 @@ export class AgentProofs extends Context.Service<
     readonly admit: (
       token: Redacted.Redacted
     ) => Effect.Effect<void, AgentProofRequired, HttpServerRequest.HttpServerRequest>
+    /** The id of the tunnel that has this token, for an agent that proves an enrolled key whether the tunnel demands it or not. */
+    readonly holder: (
+      token: RoutingToken
+    ) => Effect.Effect<string, AgentProofRequired, HttpServerRequest.HttpServerRequest>
     /**
      * The routing token of the tunnel that has or had this one, for an agent that proves an enrolled key. A token of no tunnel
      * is answered as one of a tunnel for which the key is not enrolled.
@@ -35,7 +39,7 @@ export class AgentProofs extends Context.Service<
   }
 >()("server/enrollment/AgentProofs") {
   static readonly make = Effect.gen(function* () {
-    const { demanded, successor } = yield* AgentKeyStore
+    const { demanded, holders, successor } = yield* AgentKeyStore
 
     const judged = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -56,6 +60,12 @@ export class AgentProofs extends Context.Service<
         const token = readToken(Redacted.value(given))
         const found = Option.isSome(token) ? yield* demanded(token.value) : Option.none()
         if (Option.isSome(found)) yield* judged(found.value.keys)
+      }, sqlOrDie),
+
+      holder: Effect.fn("AgentProofs.holder")(function* (token: RoutingToken) {
+        const found = yield* holders(token)
+        yield* judged(Option.match(found, { onNone: () => [], onSome: ({ keys }) => keys }))
+        return (yield* Effect.fromOption(found)).id
       }, sqlOrDie),
 
       successor: Effect.fn("AgentProofs.successor")(function* (token: RoutingToken) {

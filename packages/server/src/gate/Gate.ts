@@ -8,6 +8,7 @@ import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
 import { GateAnswer } from "@catenet/domain/tunnels/GateVisit"
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import type { Email } from "@catenet/domain/values/Email"
+import type { Hex64 } from "@catenet/domain/values/Hex"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import {
   accessRequestSeconds,
@@ -72,7 +73,7 @@ interface Asked {
 /** A header takes no more than ASCII: what is beyond is percent-encoded, as in an address. */
 const inAscii = (text: string) => text.replace(/[^\u0020-\u007e]/gu, encodeURIComponent)
 
-const hashToken = (session: Option.Option<Redacted.Redacted>) =>
+const hashOf = (session: Option.Option<Redacted.Redacted>) =>
   Option.match(session, { onNone: () => "", onSome: (token) => TokenEncoding.hashText(native, token) })
 
 interface Identified {
@@ -100,6 +101,10 @@ export class Gate extends Context.Service<
     readonly identify: (visit: Visit) => Effect.Effect<Option.Option<string>>
     /** For an edge, which asks about hosts that it serves only: one that belongs to no tunnel lost its owner, and is closed. */
     readonly answer: (host: string, session: Visit["session"]) => Effect.Effect<GateAnswer>
+    /** The same by the hash of the session's token, for an agent that serves the host. */
+    readonly answerToAgent: (host: string, session: Hex64) => Effect.Effect<GateAnswer>
+    /** Where visitors sign in; null where that is not possible. */
+    readonly signIn: string | null
     /** Leaves a request to be let in with the owner. Asking again changes nothing. */
     readonly request: (host: string, asked: Asked) => Effect.Effect<void, HostNotGated>
     /** Deletes requests that have waited too long. */
@@ -137,13 +142,24 @@ export class Gate extends Context.Service<
     })
 
     /** An e-mail address, an account without one, or `share:` and the id of a link. */
-    const bySession = Effect.fnUntraced(function* (host: string, session: Visit["session"]) {
-      const found = yield* store.visit({ tokenHash: hashToken(session), host, now: yield* unixSeconds })
+    const bySession = Effect.fnUntraced(function* (host: string, tokenHash: string) {
+      const found = yield* store.visit({ tokenHash, host, now: yield* unixSeconds })
       if (Option.isNone(found)) return Option.none<Identified>()
       const { email, expiresAt, requireLogin, shareLinkId, subject } = found.value
       if (!requireLogin) return Option.some<Identified>({ identity: Option.some(""), expiresAt: null })
       if (expiresAt === null) return Option.some(unknown)
       return Option.some({ identity: Option.some(inAscii(email ?? subject ?? `share:${shareLinkId}`)), expiresAt })
+    })
+
+    const signIn = gateCookieDomain === undefined ? null : new URL("/gate/start", portalBaseUrl).href
+
+    const answered = Effect.fnUntraced(function* (host: string, tokenHash: string) {
+      const { expiresAt, identity } = Option.getOrElse(yield* bySession(host, tokenHash), () => unknown)
+      return new GateAnswer({
+        identity: Option.getOrNull(identity),
+        expires_at: expiresAt === null ? null : UnixSeconds.make(expiresAt),
+        sign_in: signIn
+      })
     })
 
     return {
@@ -153,20 +169,18 @@ export class Gate extends Context.Service<
       knows: (host: string) => Effect.orDie(Effect.map(store.isHost(host), (rows) => rows.length > 0)),
 
       identify: Effect.fn("Gate.identify")(function* ({ bearer, host, session }: Visit) {
-        const found = yield* bySession(host, session)
+        const found = yield* bySession(host, hashOf(session))
         if (Option.isNone(found)) return Option.some("")
         const { identity } = found.value
         return Option.isNone(identity) && Option.isSome(bearer) ? yield* byToken(host, bearer.value) : identity
       }, sqlOrDie),
 
-      answer: Effect.fn("Gate.answer")(function* (host: string, session: Visit["session"]) {
-        const { expiresAt, identity } = Option.getOrElse(yield* bySession(host, session), () => unknown)
-        return new GateAnswer({
-          identity: Option.getOrNull(identity),
-          expires_at: expiresAt === null ? null : UnixSeconds.make(expiresAt),
-          sign_in: gateCookieDomain === undefined ? null : new URL("/gate/start", portalBaseUrl).href
-        })
-      }, sqlOrDie),
+      signIn,
+      answer: Effect.fn("Gate.answer")(
+        (host: string, session: Visit["session"]) => answered(host, hashOf(session)),
+        sqlOrDie
+      ),
+      answerToAgent: Effect.fn("Gate.answerToAgent")(answered, sqlOrDie),
 
       request: Effect.fn("Gate.request")(function* (host: string, { email, from, note }: Asked) {
         const { tunnelId } = yield* gated(host)

@@ -37,6 +37,8 @@ export class GateSessions extends Context.Service<
     readonly visitorOf: (token: Redacted.Redacted, host: string) => Effect.Effect<Option.Option<Visitor>>
     /** Ends the sign-in of a cookie, wherever it led; `host`, where given, has to be that of the session. */
     readonly close: (token: Redacted.Redacted, host?: string) => Effect.Effect<void>
+    /** The same by the hash of the token. */
+    readonly closeHashed: (tokenHash: string, host: string) => Effect.Effect<void>
     /** Ends every session of the account, inside the transaction that ends the account. */
     readonly closeAllOf: (subject: Subject) => Effect.Effect<void>
     /** Removes sessions, codes and sign-ins that are over. */
@@ -56,6 +58,17 @@ export class GateSessions extends Context.Service<
       yield* store.open({ ...visitor, host, tokenHash: hashToken(token) })
       return token
     })
+
+    const closed = Effect.fnUntraced(
+      function* (tokenHash: string, host: string | null) {
+        const found = yield* store.signInOf({ tokenHash, host })
+        if (Option.isNone(found)) return
+        yield* codes.drop(found.value.signIn)
+        for (const ended of yield* store.close(found.value.signIn)) yield* orders.sessionEnded(ended.host)
+      },
+      store.transaction,
+      sqlOrDie
+    )
 
     return {
       open: (visitor: Visitor, host: string) => open(visitor, host).pipe(Effect.orDie),
@@ -85,16 +98,11 @@ export class GateSessions extends Context.Service<
         )
       }, sqlOrDie),
 
-      close: Effect.fn("GateSessions.close")(
-        function* (token: Redacted.Redacted, host?: string) {
-          const found = yield* store.signInOf({ tokenHash: hashToken(token), host: host ?? null })
-          if (Option.isNone(found)) return
-          yield* codes.drop(found.value.signIn)
-          for (const ended of yield* store.close(found.value.signIn)) yield* orders.sessionEnded(ended.host)
-        },
-        store.transaction,
-        sqlOrDie
+      close: Effect.fn("GateSessions.close")((token: Redacted.Redacted, host?: string) =>
+        closed(hashToken(token), host ?? null)
       ),
+
+      closeHashed: Effect.fn("GateSessions.closeHashed")(closed),
 
       closeAllOf: Effect.fn("GateSessions.closeAllOf")(function* (subject: Subject) {
         yield* codes.dropOf(subject)

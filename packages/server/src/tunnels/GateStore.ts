@@ -49,6 +49,8 @@ const make = Effect.gen(function* () {
         where routing_token = ${tokenOf(host)} and require_login`
     }),
     isHost: (host: string) => sql`select 1 from tunnels where routing_token = ${tokenOf(host)}`,
+    leadsTo: (host: string, tunnelId: string) =>
+      sql`select 1 from tunnels where id = ${tunnelId} and routing_token = ${tokenOf(host)}`,
     isVisitor: (tunnelId: string, email: string) =>
       sql`select 1 from tunnel_visitors where tunnel_id = ${tunnelId} and email = ${email}`,
 

@@ -56,7 +56,7 @@ const Link = Schema.Struct({
 const PageStart = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
 
 /** A tunnel as far as sharing it is concerned. */
-const Shared = Schema.Struct({ host: Schema.NullOr(Hostname), loginRequired: Schema.Boolean, gelb: Schema.Boolean })
+const Shared = Schema.Struct({ host: Schema.NullOr(Hostname), loginRequired: Schema.Boolean, isAsked: Schema.Boolean })
 
 const makeShareLinkStore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -68,7 +68,8 @@ const makeShareLinkStore = Effect.gen(function* () {
       Result: Shared,
       execute: ({ id, lock, subject }) => sql`
         select t.hostname as host, t.require_login as login_required, exists (select 1 from hosts h
-          where h.hostname = t.hostname and h.routing_token = t.routing_token and h.status = 'gelb') as gelb
+          where h.hostname = t.hostname and h.routing_token = t.routing_token and (h.status = 'gelb' or h.status = 'gruen'
+            and exists (select 1 from tunnel_policies p where p.tunnel_id = t.id and p.enforced))) as is_asked
         from tunnels t where t.id = ${id} and t.subject = ${subject} ${lock ? sql`for update` : sql``}`
     }),
     /** Whether visitors of a host have to log in. */
@@ -169,11 +170,11 @@ const minted = Effect.fnUntraced(function* (
   tunnelId: TunnelId,
   { label, single_use: singleUse = false, ttl }: ShareRequest
 ) {
-  const { gelb, host, loginRequired } = yield* owned(state, account, tunnelId, true)
+  const { host, isAsked, loginRequired } = yield* owned(state, account, tunnelId, true)
   const now = yield* unixSeconds
   const links = yield* state.store.living({ tunnelId, now })
   const id = ShareLinkId.make(yield* Effect.provideService(freshHex32, SecureRandom.SecureRandom, state.random))
-  const tunnel = { id: tunnelId, subject: account.subject, gelb, host, loginRequired, links }
+  const tunnel = { id: tunnelId, subject: account.subject, host, isAsked, loginRequired, links }
   const { effects, next } = yield* Effect.fromResult(mint(tunnel, { id, ttl, singleUse, label: label ?? null }, now))
   const token = TokenEncoding.urlText(Redacted.make(yield* state.random.randomBytes(32)))
   yield* state.store.forgetEnded(tunnelId, now)

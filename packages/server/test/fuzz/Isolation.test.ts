@@ -102,6 +102,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "admission.issuanceProgress": () => ({ step: "ordering", agent: "ab".repeat(8) }),
   "admission.setChallenge": ({ hostname, token }) => ({ token, hostname, value: "v" }),
   "admission.clearChallenge": ({ hostname, token }) => ({ token, hostname }),
+  "agentPolicy.redeem": ({ hostname, token }) => ({ token, host: hostname, code: visit, browser: "00".repeat(32) }),
   "tunnels.create": ({ hostname }) => ({ name: "n", hostname }),
   "tunnels.change": () => ({ name: "stolen", require_login: false }),
   "tunnels.grant": () => ({ grantee: "thief" }),

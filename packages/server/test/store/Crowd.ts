@@ -51,6 +51,7 @@ const rows: Readonly<Record<string, string>> = {
   issuance_failures: `(hostname, ca, reason, at, retry_at) select ${host}, 'ca', 'caa', ${recent}, ${later}`,
   hostname_claims: `(tunnel_id, hostname, provisioned) select ${hex(32)}, ${host}, true`,
   tunnel_grants: `select ${hex(32)}, 'subject-' || n`,
+  tunnel_policies: `(tunnel_id, revision) select ${hex(32)}, n`,
   tunnel_visitors: `select ${hex(32)}, ${email}`,
   tunnel_access_requests: `select ${hex(32)}, ${email}, '', ${recent}`,
   revoked_tokens: `(routing_token, revoked_at) select md5('r' || n) || md5('s' || n), ${recent}`,

@@ -88,6 +88,7 @@ const bounds: Readonly<Record<string, Bound>> = {
   topology_shares: { cap: "maxSharesPerTopology" },
   tunnel_access_requests: { cap: "maxAccessRequestsPerTunnel" },
   tunnel_grants: { cap: "maxGrantsPerTunnel" },
+  tunnel_policies: ofTunnel("one row for each tunnel"),
   tunnel_visitors: { cap: "maxVisitorsPerTunnel" },
   tunnel_watch_round: { reason: "one row" },
   tunnel_watches: ofTunnel("one row for each tunnel"),

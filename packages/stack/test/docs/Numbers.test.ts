@@ -206,11 +206,12 @@ const numbers: ReadonlyArray<
     (n) => `${Number(n) / 60_000} minutes`
   ],
   ["agent", "no response for ", ", it", "agent/src/tunnel/QuicUpgrade.ts", "patienceMillis", (n) => `${n} ms`],
+  ["agent", "ten minutes (every ", " on carriers", "agent/src/policy/KeptPolicy.ts", "pollMillis", milliseconds],
   ["agent", "the agent waits ", " for it", "agent/src/carrier/QuicDial.ts", "dialMillis", milliseconds],
   ["operations", "once and within ", " s, for a cookie", "server/src/gate/GateCodes.ts", "codeLifetime", count],
-  ["operations", "caches the answer for ", ".", "edge/src/terminate/VisitorAuthCache.ts", "keptMillis", milliseconds],
-  ["operations", "valid for up to ", " more.", "edge/src/terminate/VisitorAuthCache.ts", "staleMillis", milliseconds],
-  ["operations", "at most ", " unknown sessions", "edge/src/terminate/VisitorAuthCache.ts", "unknownPerMinute", count],
+  ["operations", "caches the answer for ", ".", "proxy/src/gate/VisitorAuthCache.ts", "keptMillis", milliseconds],
+  ["operations", "valid for up to ", " more.", "proxy/src/gate/VisitorAuthCache.ts", "staleMillis", milliseconds],
+  ["operations", "at most ", " unknown sessions", "proxy/src/gate/VisitorAuthCache.ts", "unknownPerMinute", count],
   ["operations", "time limits (", " for a statement", "server/src/store/Pooler.ts", "statementLimit", (n) => n],
   ["operations", ", ", " for an idle transaction", "server/src/store/Pooler.ts", "idleLimit", (n) => n],
   [

@@ -1,7 +1,6 @@
 /** Every page that an edge shows in its own name, as people and as programs get them. */
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { codeRefused, noSignIn, unauthorized, unavailable } from "@catenet/edge/internal/terminate/GatePages"
 import {
   closedPage,
   type EdgeResponse,
@@ -10,6 +9,7 @@ import {
   silentPage,
   unknownName
 } from "@catenet/proxy/internal/EdgePages"
+import { codeRefused, noSignIn, unauthorized, unavailable } from "@catenet/proxy/internal/gate/GatePages"
 
 const closed = new AccessPolicy({ expires_at: UnixSeconds.make(5), schedule: null })
 

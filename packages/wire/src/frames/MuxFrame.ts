@@ -24,6 +24,7 @@ import {
 } from "./MuxEcho.ts"
 import { decodeHello, encodeHello, maxWindow, type MuxHello } from "./MuxHello.ts"
 import { decodeOpen, encodeOpen, type OpenHeader } from "./MuxOpen.ts"
+import { decodeRevision, encodeRevision, revisionBytes } from "./MuxPolicy.ts"
 import { type CloseCode, CloseReason, maxReasonBytes, type Reason, type ResetCode, ResetReason } from "./MuxReason.ts"
 import {
   decodeRefusal,
@@ -61,7 +62,8 @@ export const FrameType = {
   Close: 0x24,
   Echo: 0x80,
   Echoed: 0x81,
-  Certificate: 0x82
+  Certificate: 0x82,
+  Policy: 0x83
 } as const
 
 /** Every frame but DATA, whose payload is not held together. */
@@ -88,6 +90,8 @@ export type ControlFrame =
   | { readonly _tag: "Echoed"; readonly id: number; readonly serial: number; readonly echo: OriginEcho }
   /** What the agent of a registration says of its certificate for one of the hosts. */
   | { readonly _tag: "Certificate"; readonly id: number; readonly certificate: HostCertificate }
+  /** The policy of the registration's tunnel has changed. */
+  | { readonly _tag: "Policy"; readonly id: number; readonly revision: bigint }
   | { readonly _tag: "Extension"; readonly type: number }
 
 export type MuxFrame = ControlFrame | { readonly _tag: "Data"; readonly id: number; readonly payload: Uint8Array }
@@ -120,7 +124,8 @@ const shapes = new Map<number, readonly [least: number, most: number, named: boo
   [FrameType.Close, [2, maxReasonBytes, false]],
   [FrameType.Echo, [serialBytes, maxEchoBytes, true]],
   [FrameType.Echoed, [serialBytes, maxEchoBytes, true]],
-  [FrameType.Certificate, [minCertificateBytes, maxCertificateBytes, true]]
+  [FrameType.Certificate, [minCertificateBytes, maxCertificateBytes, true]],
+  [FrameType.Policy, [revisionBytes, revisionBytes, true]]
 ])
 
 /** Header of a frame at `at`, which must have {@link headerBytes} bytes behind it. */
@@ -178,6 +183,8 @@ export const decodeControl = ({ id, type }: Header, payload: Buffer): Result.Res
       return Result.map(decodeEchoed(payload), (echoed) => ({ _tag: "Echoed", id, ...echoed }))
     case FrameType.Certificate:
       return Result.map(decodeCertificate(payload), (certificate) => ({ _tag: "Certificate", id, certificate }))
+    case FrameType.Policy:
+      return Result.succeed({ _tag: "Policy", id, revision: decodeRevision(payload) })
     default:
       return type >= firstExtension ? Result.succeed({ _tag: "Extension", type }) : malformed("unknown frame")
   }
@@ -251,5 +258,7 @@ export const encodeMuxFrame = (frame: SendableFrame): Buffer => {
       return whole(FrameType.Echoed, frame.id, encodeEchoed(frame.serial, frame.echo))
     case "Certificate":
       return whole(FrameType.Certificate, frame.id, encodeCertificate(frame.certificate))
+    case "Policy":
+      return whole(FrameType.Policy, frame.id, encodeRevision(frame.revision))
   }
 }

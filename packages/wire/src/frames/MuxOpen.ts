@@ -30,9 +30,21 @@ export interface OpenHeader {
   readonly client?: Address
   /** The address of the edge the visitor came to. */
   readonly server?: Address
+  /** Visitors of the host have to log in, and the edge cannot ask them: the agent does. */
+  readonly gated?: boolean
 }
 
-const tags = { registration: 1, kind: 2, tls: 3, host: 4, tier: 5, client: 6, server: 7, challengeOnly: 8 } as const
+const tags = {
+  registration: 1,
+  kind: 2,
+  tls: 3,
+  host: 4,
+  tier: 5,
+  client: 6,
+  server: 7,
+  challengeOnly: 8,
+  gated: 9
+} as const
 
 const encodeAddress = ({ address, port }: Address): Buffer => {
   const name = text(address)
@@ -64,6 +76,7 @@ export const encodeOpen = (header: OpenHeader): Buffer => {
   if (header.tier !== undefined) fields.push([tags.tier, Uint8Array.of(tiers.indexOf(header.tier))])
   if (header.client !== undefined) fields.push([tags.client, encodeAddress(header.client)])
   if (header.server !== undefined) fields.push([tags.server, encodeAddress(header.server)])
+  if (header.gated === true) fields.push([tags.gated, Uint8Array.of(1)])
   return encodeFields(fields)
 }
 
@@ -87,6 +100,7 @@ export const decodeOpen = (bytes: Uint8Array): Result.Result<OpenHeader, Malform
     ...(host !== undefined && { host }),
     ...(tier !== undefined && { tier }),
     ...(client !== undefined && { client }),
-    ...(server !== undefined && { server })
+    ...(server !== undefined && { server }),
+    ...(fields.get(tags.gated)?.[0]?.[0] === 1 && { gated: true })
   })
 }

@@ -7,6 +7,7 @@ import { Buffer } from "node:buffer"
 import { type Malformed, malformed, view } from "./Frame.ts"
 import { decodeCertificate, encodeCertificate, type HostCertificate } from "./MuxCertificate.ts"
 import { decodeFields, encodeFields, type Field, readBytes, readText, readU32, text, u32 } from "./MuxFields.ts"
+import { decodeEnforcement, encodeEnforcement, type Enforcement } from "./MuxPolicy.ts"
 import { type Reason, type RefusalCode, RefusalReason } from "./MuxReason.ts"
 import { maxHostBytes, tokenBytes } from "./Role.ts"
 
@@ -37,6 +38,8 @@ export interface RegisterRequest {
   readonly version?: string
   /** 8 bytes, the same in all registrations of one running agent, so that they are not taken for several. */
   readonly instance?: Uint8Array
+  /** What the agent enforces where it ends the visitors' TLS. At most 16. */
+  readonly enforces?: ReadonlyArray<Enforcement>
 }
 
 export interface Registered {
@@ -49,6 +52,8 @@ export interface Registered {
   readonly visitorTokens?: boolean
   /** The edge heeds what agents say of their certificates: a validation reaches the one that has an order open. */
   readonly heedsCertificates?: boolean
+  /** The edge tells agents that enforce the policy when it changes, by a frame. */
+  readonly announcesPolicy?: boolean
 }
 
 export interface Refusal extends Reason<RefusalCode> {
@@ -60,6 +65,7 @@ const maxHosts = 32
 /** Bytes of the name under which an agent registers. */
 export const maxAgentIdBytes = 128
 const instanceBytes = 8
+const maxEnforced = 16
 const tags = {
   token: 1,
   host: 2,
@@ -71,9 +77,17 @@ const tags = {
   instance: 8,
   answersChallenges: 9,
   answersEchoes: 10,
-  certificate: 11
+  certificate: 11,
+  enforces: 12
 } as const
-const answerTags = { sessionId: 1, keepAliveMillis: 2, maxStreams: 3, visitorTokens: 4, heedsCertificates: 5 } as const
+const answerTags = {
+  sessionId: 1,
+  keepAliveMillis: 2,
+  maxStreams: 3,
+  visitorTokens: 4,
+  heedsCertificates: 5,
+  announcesPolicy: 6
+} as const
 
 export const encodeRegister = (request: RegisterRequest): Buffer => {
   const fields: Array<Field> = [[tags.token, request.token]]
@@ -89,6 +103,7 @@ export const encodeRegister = (request: RegisterRequest): Buffer => {
     fields.push([tags.certificate, encodeCertificate(certificateFields)])
   if (request.version !== undefined) fields.push([tags.version, text(request.version).subarray(0, 64)])
   if (request.instance !== undefined) fields.push([tags.instance, request.instance])
+  for (const each of request.enforces ?? []) fields.push([tags.enforces, encodeEnforcement(each)])
   return encodeFields(fields)
 }
 
@@ -110,6 +125,10 @@ export const decodeRegister = (bytes: Uint8Array): Result.Result<RegisterRequest
   if (certificateFields.length > maxHosts) return malformed("too many certificates")
   const certificates = Result.all(certificateFields.map(decodeCertificate))
   if (Result.isFailure(certificates)) return Result.fail(certificates.failure)
+  const enforced = fields.get(tags.enforces) ?? []
+  if (enforced.length > maxEnforced) return malformed("too many that are enforced")
+  const enforces = Result.all(enforced.map(decodeEnforcement))
+  if (Result.isFailure(enforces)) return Result.fail(enforces.failure)
   const version = readText(fields, tags.version)
   const instance = readBytes(fields, tags.instance, instanceBytes)
   return Result.succeed({
@@ -122,7 +141,8 @@ export const decodeRegister = (bytes: Uint8Array): Result.Result<RegisterRequest
     ...(fields.get(tags.answersEchoes)?.[0]?.[0] === 1 && { answersEchoes: true }),
     ...(certificateFields.length > 0 && { certificates: certificates.success }),
     ...(version !== undefined && { version: version.slice(0, 64) }),
-    ...(instance && { instance })
+    ...(instance && { instance }),
+    ...(enforced.length > 0 && { enforces: enforces.success })
   })
 }
 
@@ -132,7 +152,8 @@ export const encodeRegistered = (answer: Registered): Buffer =>
     [answerTags.keepAliveMillis, u32(answer.keepAliveMillis)],
     [answerTags.maxStreams, u32(answer.maxStreams)],
     ...(answer.visitorTokens === true ? [[answerTags.visitorTokens, Uint8Array.of(1)] as const] : []),
-    ...(answer.heedsCertificates === true ? [[answerTags.heedsCertificates, Uint8Array.of(1)] as const] : [])
+    ...(answer.heedsCertificates === true ? [[answerTags.heedsCertificates, Uint8Array.of(1)] as const] : []),
+    ...(answer.announcesPolicy === true ? [[answerTags.announcesPolicy, Uint8Array.of(1)] as const] : [])
   ])
 
 export const decodeRegistered = (bytes: Uint8Array): Result.Result<Registered, Malformed> => {
@@ -144,12 +165,14 @@ export const decodeRegistered = (bytes: Uint8Array): Result.Result<Registered, M
   if (sessionId === undefined || keepAliveMillis === undefined || maxStreams === undefined) return malformed("answer")
   const visitorTokens = fields.get(answerTags.visitorTokens)?.[0]?.[0] === 1
   const heedsCertificates = fields.get(answerTags.heedsCertificates)?.[0]?.[0] === 1
+  const announcesPolicy = fields.get(answerTags.announcesPolicy)?.[0]?.[0] === 1
   return Result.succeed({
     sessionId,
     keepAliveMillis,
     maxStreams,
     ...(visitorTokens && { visitorTokens }),
-    ...(heedsCertificates && { heedsCertificates })
+    ...(heedsCertificates && { heedsCertificates }),
+    ...(announcesPolicy && { announcesPolicy })
   })
 }
 

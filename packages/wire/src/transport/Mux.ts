@@ -245,6 +245,8 @@ export class Mux implements CarrierSession {
       case "Echo":
       case "Echoed":
         return this.#echoes.receive(frame)
+      case "Policy":
+        return this.#own.policyChanged(frame.id, frame.revision)
       case "Extension":
         return undefined
     }

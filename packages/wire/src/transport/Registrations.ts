@@ -15,6 +15,8 @@ export interface Registration {
   readonly withdraw: () => void
   /** Says to the edge what has changed of the certificate for one of the hosts. An edge of before skips it. */
   readonly report: (certificate: HostCertificate) => void
+  /** Calls back whenever the edge says that the policy of the tunnel has changed. */
+  readonly onPolicy: (changed: (revision: bigint) => void) => void
 }
 
 /** A registration the edge has to answer: exactly one of `accept` and `refuse`; later calls have no effect. */
@@ -25,6 +27,8 @@ export interface InboundRegistration {
   readonly certificates: ReadonlyMap<string, CertificateState>
   /** The agent has said something else of a certificate. */
   readonly onCertificate: (changed: () => void) => void
+  /** Says to an agent that enforces it that the policy of its tunnel has changed. */
+  readonly announce: (revision: bigint) => void
   readonly accept: (answer: Registered) => void
   readonly refuse: (refusal: Refusal) => void
   /** Ends an accepted registration, for instance because its token was revoked. */
@@ -38,6 +42,7 @@ type Send = (frame: SendableFrame) => void
 interface Asked {
   readonly answer: (result: Result.Result<Registration, Refusal>) => void
   end: ((refusal: Refusal) => void) | undefined
+  policyChanged: (revision: bigint) => void
 }
 
 /** The agent's half. */
@@ -53,7 +58,7 @@ export class OwnRegistrations {
   register(request: RegisterRequest): Promise<Result.Result<Registration, Refusal>> {
     const id = this.#nextId++
     return new Promise((answer) => {
-      this.#asked.set(id, { answer, end: undefined })
+      this.#asked.set(id, { answer, end: undefined, policyChanged: () => undefined })
       this.#send({ _tag: "Register", id, request })
     })
   }
@@ -73,9 +78,23 @@ export class OwnRegistrations {
       asked.end = end
     })
     const { answer, id } = frame
-    const withdraw = () => this.#withdraw(id)
-    asked.answer(Result.succeed({ id, answer, ended, withdraw, report: (certificate) => this.#say(id, certificate) }))
+    asked.answer(
+      Result.succeed({
+        id,
+        answer,
+        ended,
+        withdraw: () => this.#withdraw(id),
+        report: (certificate) => this.#say(id, certificate),
+        onPolicy: (changed) => {
+          asked.policyChanged = changed
+        }
+      })
+    )
     return true
+  }
+
+  policyChanged(id: number, revision: bigint): void {
+    this.#asked.get(id)?.policyChanged(revision)
   }
 
   has(id: number): boolean {
@@ -192,6 +211,9 @@ export class PeerRegistrations {
       certificates,
       onCertificate: (changed) => {
         held.changed = guarded(this.#onFault, changed)
+      },
+      announce: (revision) => {
+        if (answered && this.#held.has(id)) this.#send({ _tag: "Policy", id, revision })
       },
       accept: (answer) => once(() => this.#send({ _tag: "Registered", id, answer })),
       refuse: (refusal) => once(() => end(refusal)),

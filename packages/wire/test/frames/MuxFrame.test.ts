@@ -66,7 +66,13 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         answersChallenges: maybe(map(bool, (): true => true)),
         answersEchoes: maybe(map(bool, (): true => true)),
         instance: maybe(bytes(8)),
-        certificates: maybe(array(certificate, { minLength: 1, maxLength: 5 }))
+        certificates: maybe(array(certificate, { minLength: 1, maxLength: 5 })),
+        enforces: maybe(
+          array(all({ name: literal(["gate", "windows", "later_one"]), version: integer(0, 255) }), {
+            minLength: 1,
+            maxLength: 16
+          })
+        )
       }),
       ({ id, proxyProtocol, ...request }) => ({
         _tag: "Register",
@@ -84,7 +90,8 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         keepAliveMillis: u32,
         maxStreams: u32,
         visitorTokens: maybe(map(bool, (): true => true)),
-        heedsCertificates: maybe(map(bool, (): true => true))
+        heedsCertificates: maybe(map(bool, (): true => true)),
+        announcesPolicy: maybe(map(bool, (): true => true))
       }),
       ({ id, ...answer }) => ({ _tag: "Registered", id, answer: present(answer) as never })
     )
@@ -110,7 +117,8 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         tier: maybe(literal(["rot", "gelb", "gruen"])),
         challengeOnly: maybe(map(bool, (): true => true)),
         client: maybe(address),
-        server: maybe(address)
+        server: maybe(address),
+        gated: maybe(map(bool, (): true => true))
       }),
       ({ id, ...header }) => ({ _tag: "Open", id, header: present(header) as never })
     )
@@ -126,6 +134,7 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
   ["fin", map(u32, (id) => ({ _tag: "Fin", id }))],
   ["reset", map(all({ id: u32, reason: reason(resetCodes) }), (frame) => ({ _tag: "Reset", ...frame }))],
   ["window", map(all({ id: u32, credit: count }), (frame) => ({ _tag: "Window", ...frame }))],
+  ["policy", map(all({ id: u32, revision: u64 }), (frame) => ({ _tag: "Policy", ...frame }))],
   ["ping", map(u64, (nonce) => ({ _tag: "Ping", nonce }))],
   ["pong", map(u64, (nonce) => ({ _tag: "Pong", nonce }))],
   ["ack", map(count, (bytes) => ({ _tag: "Ack", bytes }))],

@@ -38,6 +38,23 @@ const registered = async (certificates?: ReadonlyArray<HostCertificate>) => {
 }
 const stateOf = ({ host, ...state }: HostCertificate) => [host, state] as const
 
+describe("what an edge says of the policy of a tunnel", () => {
+  it("is heard by the registration that it is about while that holds, and by no other", async () => {
+    const { agent, edge, inbound, registration, toEdge } = await registered()
+    const heard: Array<bigint> = []
+    registration.onPolicy((revision) => void heard.push(revision))
+    inbound()?.announce(7n)
+    await edge.ping()
+    assert.deepStrictEqual(heard, [7n])
+    toEdge.write(encodeMuxFrame({ _tag: "Policy", id: registration.id, revision: 8n }))
+    assert.isDefined(await agent.ping(), "an edge that is told of one takes no harm")
+    inbound()?.end({ code: "revoked", sentence: "" })
+    inbound()?.announce(9n)
+    assert.isDefined(await edge.ping())
+    assert.deepStrictEqual(heard, [7n])
+  })
+})
+
 describe("what an agent says of its certificates", () => {
   it("comes with the registration and with every change", async () => {
     const { agent, heard, registration } = await registered([none])

@@ -14,8 +14,8 @@ import { state } from "./AgentState.ts"
 /** Agents of two tunnels that are started in one folder keep what they know apart. */
 const folderOf = ({ agent_id }: Installation) => `.ct-agent-${agent_id.slice(0, 8)}`
 
-/** Whether the agent shall order a certificate: for a name whose visitors do not log in at the edge. */
-export const isOrdering = ({ hostname, require_login }: Tunnel): boolean => hostname !== null && !require_login
+/** Whether the agent shall order a certificate: for every name, as an agent that ends TLS asks visitors to log in, too. */
+export const isOrdering = ({ hostname }: Tunnel): boolean => hostname !== null
 
 /** The variables of a tunnel with a name, which are none for others. */
 const namedOf = (installation: Installation, orders: boolean) => [
@@ -98,7 +98,6 @@ export const page = (
     | { readonly refused?: Refused }
 ): Page => {
   const { hostname, id, name } = tunnel
-  const certificate = isOrdering(tunnel) ? texts.connectOrders : texts.connectOrdersNone
   return {
     title: texts.connectTitle,
     area: "tunnels",
@@ -108,7 +107,7 @@ export const page = (
       "withNode" in facts
         ? markup`<section class="panel" aria-labelledby="line"><h2 id="line">${texts.connectReady}</h2>
             ${lines(texts, facts)}
-            ${hostname === null ? undefined : markup`<p class="hint">${certificate}</p>`}
+            ${hostname === null ? undefined : markup`<p class="hint">${texts.connectOrders}</p>`}
             <details><summary>${texts.connectFile}</summary><p class="hint">${texts.connectFileText}</p>
             ${copied(texts, facts.environment)}</details></section>
             <section class="panel" aria-labelledby="agent"><h2 id="agent">${texts.columnState}</h2>

@@ -61,7 +61,7 @@ const renderSharePanel = (
         : markup`<table><thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.columnState}</th><th scope="col">${texts.inviteExpires}</th><td></td></tr></thead>
         <tbody>${links.map((link) => row(texts, id, link))}</tbody></table>`
     }
-      ${require_login && hostname !== null && status === "gelb" ? form : markup`<p class="hint">${texts.shareNeeds}</p>`}`,
+      ${require_login && hostname !== null && status !== "rot" ? form : markup`<p class="hint">${texts.shareNeeds}</p>`}`,
     "share"
   )
 }

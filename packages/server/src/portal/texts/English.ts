@@ -116,8 +116,6 @@ export const english = {
   connectNeedsNode: "It needs Node 26 or newer, and npm.",
   connectOrders:
     "The agent orders a certificate for the name and keeps its key. Until it has one, or where no certificate authority is set up, the edge answers with the platform's certificate and can read the requests. From then on the edge passes TLS through and cannot read it, and a login at the edge can no longer be required for this name.",
-  connectOrdersNone:
-    "Visitors of this tunnel log in at the edge, so the edge answers with the platform's certificate and can read the requests. The agent orders no certificate of its own.",
   connectFile: "Show the same as a .env file, with secrets",
   connectFileText:
     "Use the line or the file, not both: they share one join token. The routing token in the file works until you make a new one, so keep the file to yourself.",
@@ -136,7 +134,7 @@ export const english = {
   shareLabel: "Label (optional)",
   shareSingle: "Works once",
   shareButton: "Make share link",
-  shareNeeds: "Share links need a host name that the edge serves, with the login switched on.",
+  shareNeeds: "Share links need a host name, with the login switched on.",
   shareEnd: "End",
   shareRevoke: (label: string) => `End the link ${label}`,
   shareStates: { active: "active", opened: "opened", used: "used", expired: "expired", revoked: "ended" },

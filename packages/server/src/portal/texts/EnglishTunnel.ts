@@ -73,17 +73,18 @@ export const tunnelTexts = {
   rotateTitle: "New routing token",
   rotateText:
     "The tunnel gets a new routing token, and agents that hold the old one are cut off at once. Then make a new line for each agent.",
-  loginHint: "Visitors sign in at the identity provider, or open a share link, before the edge lets them through.",
+  loginHint:
+    "Visitors sign in at the identity provider, or open a share link, before the edge or your agent lets them through.",
   anyLogin: "Every signed-in account may visit",
   anyLoginHint: "Otherwise only the addresses below may visit.",
   options: { http_only: "Only HTTP" },
-  optionHints: { http_only: "The edge refuses connections to this name that are not HTTP." },
+  optionHints: { http_only: "The edge or your agent refuses connections to this name that are not HTTP." },
   loginEnforced: "The edge asks every visitor to sign in.",
   loginPublic: "Everybody who knows the address can visit.",
   loginGruen:
-    "The edge cannot ask for a login on this name, because only your agent can read its connections. Your service has to do that itself.",
+    "Only your agent can read the connections of this name. If you switch the login on, agents with CT_AGENT_ORIGIN_TLS=terminate ask for it; others keep the name closed.",
   loginClosed:
-    "The name is closed to all visitors: it requires a login, and the edge cannot ask for one, because only your agent can read its connections. Switch the login off to open it.",
+    "Your agent asks every visitor to sign in, because only it can read the connections of this name. The name is closed while one of its agents does not: each needs the newest version and CT_AGENT_ORIGIN_TLS=terminate.",
   loginNoName: "The tunnel has no public name, so no browser can visit it.",
   visitorsAllowed: "Who may sign in",
   visitorsNone: "No address is on the list.",
@@ -146,7 +147,8 @@ export const tunnelTexts = {
   certificateQueuesAgain: (at: string) => `No agent took its place in the queue. It queues again at ${at} UTC.`,
   certificateHeldBack: {
     declined: "It is not in the queue: its owner wants no certificate for it.",
-    guarded: "It is not in the queue: the edge restricts its visitors, and has to read their requests for that."
+    guarded:
+      "It is not in the queue: its visitors are restricted, and none of its agents enforces that (the newest version, with CT_AGENT_ORIGIN_TLS=terminate)."
   },
   certificateStep: (step: IssuanceStep, since: string) => `Its agent ${agentDoes[step]}, since ${since} UTC.`,
   certificateRefused: (ca: string, why: string, at: string) => `${ca} refused a certificate at ${at} UTC: ${why}`,

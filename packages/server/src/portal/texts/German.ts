@@ -106,8 +106,6 @@ export const german: Texts = {
   connectNeedsNode: "Nötig sind Node 26 oder neuer und npm.",
   connectOrders:
     "Der Agent bestellt ein Zertifikat für den Namen und behält den Schlüssel. Bis es da ist, oder wo keine Zertifizierungsstelle eingerichtet ist, antwortet der Edge mit dem Zertifikat der Plattform und kann die Anfragen lesen. Danach reicht der Edge TLS durch und kann es nicht lesen; eine Anmeldung am Edge lässt sich für diesen Namen dann nicht mehr verlangen.",
-  connectOrdersNone:
-    "Besucher dieses Tunnels melden sich am Edge an. Deshalb antwortet der Edge mit dem Zertifikat der Plattform und kann die Anfragen lesen. Der Agent bestellt kein eigenes Zertifikat.",
   connectFile: "Dasselbe als .env-Datei zeigen, mit Geheimnissen",
   connectFileText:
     "Nehmen Sie die Zeile oder die Datei, nicht beides: Sie haben einen gemeinsamen Beitritts-Token. Der Routing-Token in der Datei gilt, bis Sie einen neuen machen; behalten Sie die Datei für sich.",
@@ -126,7 +124,7 @@ export const german: Texts = {
   shareLabel: "Bezeichnung (freiwillig)",
   shareSingle: "Gilt einmal",
   shareButton: "Freigabelink erzeugen",
-  shareNeeds: "Freigabelinks brauchen einen Hostnamen, den der Edge bedient, und die eingeschaltete Anmeldung.",
+  shareNeeds: "Freigabelinks brauchen einen Hostnamen und die eingeschaltete Anmeldung.",
   shareEnd: "Beenden",
   shareRevoke: (label) => `Den Link ${label} beenden`,
   shareStates: { active: "aktiv", opened: "geöffnet", used: "verbraucht", expired: "abgelaufen", revoked: "beendet" },

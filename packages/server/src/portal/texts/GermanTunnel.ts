@@ -72,17 +72,17 @@ export const tunnelTexts: TunnelTexts = {
   rotateText:
     "Der Tunnel bekommt ein neues Routing-Token; Agenten mit dem alten werden sofort getrennt. Erzeugen Sie danach für jeden Agenten eine neue Zeile.",
   loginHint:
-    "Besucher melden sich beim Identitätsanbieter an oder kommen mit einem Freigabelink; dann lässt der Edge sie durch.",
+    "Besucher melden sich beim Identitätsanbieter an oder kommen mit einem Freigabelink; dann lässt der Edge oder Ihr Agent sie durch.",
   anyLogin: "Jedes angemeldete Konto darf besuchen",
   anyLoginHint: "Sonst dürfen nur die Adressen unten besuchen.",
   options: { http_only: "Nur HTTP" },
-  optionHints: { http_only: "Der Edge lehnt unter diesem Namen ab, was kein HTTP ist." },
+  optionHints: { http_only: "Der Edge oder Ihr Agent lehnt unter diesem Namen ab, was kein HTTP ist." },
   loginEnforced: "Der Edge verlangt von jedem Besucher eine Anmeldung.",
   loginPublic: "Wer die Adresse kennt, kann sie besuchen.",
   loginGruen:
-    "Der Edge kann unter diesem Namen keine Anmeldung verlangen, weil nur Ihr Agent die Verbindungen lesen kann. Ihr Dienst muss sie verlangen.",
+    "Nur Ihr Agent kann die Verbindungen dieses Namens lesen. Schalten Sie die Anmeldung ein, verlangen sie Agenten mit CT_AGENT_ORIGIN_TLS=terminate; andere halten den Namen geschlossen.",
   loginClosed:
-    "Der Name ist für alle Besucher geschlossen: Er verlangt eine Anmeldung, die der Edge nicht verlangen kann, weil nur Ihr Agent die Verbindungen lesen kann. Schalten Sie die Anmeldung aus, um ihn zu öffnen.",
+    "Ihr Agent verlangt von jedem Besucher eine Anmeldung, weil nur er die Verbindungen dieses Namens lesen kann. Der Name ist geschlossen, solange einer seiner Agenten das nicht tut: Jeder braucht die neueste Version und CT_AGENT_ORIGIN_TLS=terminate.",
   loginNoName: "Der Tunnel hat keinen öffentlichen Namen; kein Browser kann ihn besuchen.",
   visitorsAllowed: "Wer sich anmelden darf",
   visitorsNone: "Auf der Liste steht keine Adresse.",
@@ -157,7 +157,8 @@ export const tunnelTexts: TunnelTexts = {
   certificateQueuesAgain: (at) => `Kein Agent nahm seinen Platz. Er stellt sich um ${at} UTC wieder an.`,
   certificateHeldBack: {
     declined: "Er wartet auf keines: Sein Besitzer will kein Zertifikat für ihn.",
-    guarded: "Er wartet auf keines: Der Edge hält manche Besucher zurück und muss lesen, was sie fragen."
+    guarded:
+      "Er wartet auf keines: Seine Besucher sind eingeschränkt, und keiner seiner Agenten setzt das durch (neueste Version, mit CT_AGENT_ORIGIN_TLS=terminate)."
   },
   certificateStep: (step, since) => `Sein Agent ${agentDoes[step]}, seit ${since} UTC.`,
   certificateRefused: (ca, why, at) => `${ca} hat um ${at} UTC ein Zertifikat verweigert: ${why}`,

@@ -12,6 +12,7 @@ import * as capIndexes from "./0129_cap_indexes.ts"
 import * as answersInTurns from "./0130_answers_in_turns.ts"
 import * as tunnelLimit from "./0131_tunnel_limit.ts"
 import * as serviceAccountMakers from "./0132_service_account_makers.ts"
+import * as tunnelPolicies from "./0133_tunnel_policies.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -23,5 +24,6 @@ export const migrations = {
   "0129_cap_indexes": capIndexes.up,
   "0130_answers_in_turns": answersInTurns.up,
   "0131_tunnel_limit": tunnelLimit.up,
-  "0132_service_account_makers": serviceAccountMakers.up
+  "0132_service_account_makers": serviceAccountMakers.up,
+  "0133_tunnel_policies": tunnelPolicies.up
 } as const

@@ -92,10 +92,17 @@ export const hostColumns = (sql: SqlClient.SqlClient) =>
     pending_revert, logged_at`
   )
 
-/** Whether the edge must end the TLS of `hosts h`: it holds visitors back who do not log in, or who do not speak HTTP. */
+/** Whether no agent of tunnel `g` holds back the visitors whose TLS it ends. */
+const isUnenforced = `not exists (select 1 from tunnel_policies p where p.tunnel_id = g.id and p.enforced)`
+
+/**
+ * Whether the edge must end the TLS of `hosts h`: visitors are held back who do not log in, or who do not speak HTTP, and no agent
+ * does that.
+ */
 export const isGuarded = (sql: SqlClient.SqlClient) =>
   sql.literal(
-    `exists (select 1 from tunnels g where g.routing_token = h.routing_token and (g.require_login or (g.options ->> 'http_only')::boolean))`
+    `exists (select 1 from tunnels g where g.routing_token = h.routing_token
+      and (g.require_login or (g.options ->> 'http_only')::boolean) and ${isUnenforced})`
   )
 
 /** Whose share of its domain's budget the hostname of `hosts h` uses: its owner's or, of a service account, that of who made it, where the domain is the `zone` that accounts share. */
@@ -115,7 +122,9 @@ const TunnelOfHost = Schema.Struct({
   routingToken: RoutingToken,
   accessPolicy: Schema.NullOr(AccessPolicy),
   options: TunnelOptions,
-  requireLogin: Schema.Boolean
+  requireLogin: Schema.Boolean,
+  /** An agent of the tunnel enforces both where it ends the visitors' TLS. */
+  enforced: Schema.Boolean
 })
 
 const make = Effect.map(SqlClient.SqlClient, (sql) => {
@@ -129,7 +138,8 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
     Request: Schema.String,
     Result: TunnelOfHost,
     execute: (hostname) =>
-      sql`select routing_token, access_policy, options, require_login from tunnels where hostname = ${hostname}`
+      sql`select routing_token, access_policy, options, require_login, not ${sql.literal(isUnenforced)} as enforced
+        from tunnels g where hostname = ${hostname}`
   })
   const heldAbove = SqlSchema.findOne({
     Request: Schema.Struct({ ancestors: Schema.Array(Schema.String), token: RoutingToken }),

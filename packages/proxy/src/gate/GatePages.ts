@@ -1,9 +1,9 @@
 /** What the login gate answers to visitors: where to sign in, the cookie of a session, and pages for those who cannot pass. */
 import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { markup } from "@catenet/platform/Markup"
-import { type EdgeResponse, paged, plainResponse, response } from "@catenet/proxy/internal/EdgePages"
 import { browserCookie, sessionCookie } from "@catenet/wire/transport/GateCookies"
 import { hash } from "node:crypto"
+import { type EdgeResponse, paged, plainResponse, response } from "../EdgePages.ts"
 
 const attributes = "Path=/; HttpOnly; Secure; SameSite=Lax"
 /** Seconds that a sign-in may take. */

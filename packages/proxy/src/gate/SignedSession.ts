@@ -4,7 +4,16 @@
  * those of session tickets. A MAC admits no visitor, and a token without one is good, too: it waits among those of strangers.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto"
-import type { TicketKey, TicketKeyRing } from "../tls/TicketKeyRing.ts"
+
+export interface MacKey {
+  readonly bytes: Uint8Array
+}
+
+/** Keys that the program has for other purposes, too: the one that signs, and those by which a MAC is recognized. */
+export interface MacKeys {
+  readonly current: MacKey
+  readonly opening: ReadonlyArray<MacKey>
+}
 
 const purpose = "catenet login gate session 1"
 const macBytes = 16
@@ -15,23 +24,23 @@ export interface ShownSession {
   readonly isSigned: boolean
 }
 
-const derived = new WeakMap<TicketKey, Buffer>()
+const derived = new WeakMap<MacKey, Buffer>()
 
-const macKey = (key: TicketKey): Buffer => {
+const macKey = (key: MacKey): Buffer => {
   const known = derived.get(key) ?? Buffer.from(hkdfSync("sha256", key.bytes, "", purpose, 32))
   derived.set(key, known)
   return known
 }
 
-const macOf = (key: TicketKey, host: string, token: string): Buffer =>
+const macOf = (key: MacKey, host: string, token: string): Buffer =>
   createHmac("sha256", macKey(key)).update(`${host}\n${token}`).digest().subarray(0, macBytes)
 
 /** The cookie's value for a session at the host. */
-export const signed = (keys: TicketKeyRing, host: string, token: string): string =>
+export const signed = (keys: MacKeys, host: string, token: string): string =>
   `${token}.${macOf(keys.current, host, token).toString("base64url")}`
 
 /** What a cookie shows at the host. */
-export const shown = (keys: TicketKeyRing, host: string, value: string): ShownSession => {
+export const shown = (keys: MacKeys, host: string, value: string): ShownSession => {
   const [token = "", text, ...more] = value.split(".")
   if (text === undefined || more.length > 0) return { token: value, isSigned: false }
   const mac = Buffer.from(text, "base64url")

@@ -1,0 +1,103 @@
+/** The login gate of the hosts of this tunnel, where this agent ends their TLS: by the policy, and by the control plane for sessions. */
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { retryForever } from "@catenet/platform/RetryForever"
+import { closedPage } from "@catenet/proxy/internal/EdgePages"
+import { VisitorGate, type VisitorIdentity } from "@catenet/proxy/internal/gate/VisitorGate"
+import type { GateVerdict } from "@catenet/proxy/internal/GateVerdict"
+import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { Clock, Effect, FiberSet, Redacted, Schedule, Schema } from "effect"
+import { hash } from "node:crypto"
+import type { KeptPolicy } from "./KeptPolicy.ts"
+import type { PolicyClient } from "./PolicyClient.ts"
+
+const checkEvery = "5 seconds"
+const firstLimit = "3 seconds"
+/** All hosts that reach this agent are of one tunnel. */
+const tunnel = "tunnel"
+
+const readHost = Schema.decodeUnknownEffect(Hostname)
+
+/** What an agent enforces of its tunnel's policy. */
+export interface Enforcement {
+  readonly policy: KeptPolicy
+  readonly gate: VisitorGate
+}
+
+/** What is answered in the place of the origin, if the owner has closed access now. */
+export const refusalOf = ({ policy: { closed } }: Enforcement) =>
+  closed === undefined ? undefined : closedPage(closed.window, closed.now)
+
+/** What the gate says comes before what else may be answered. */
+export const gateFirst = (
+  gate: Promise<GateVerdict> | undefined,
+  then: () => Promise<GateVerdict> | undefined
+): Promise<GateVerdict> | undefined =>
+  gate === undefined ? then() : gate.then((verdict) => (verdict._tag === "Responds" ? verdict : (then() ?? verdict)))
+
+/** A visit that cannot be asked about: it ends when visitors have to log in. Returns how it ends by itself. */
+export const enterUnasked = ({ gate }: Enforcement, host: string, end: () => void): (() => void) =>
+  gate.enter(tunnel, { host, session: undefined, until: null, open: true, end })
+
+/** `seed` is the key of the agent, from which the key follows by which it recognizes its visitors' sessions. */
+export const make = Effect.fn("TunnelGate.make")(function* (
+  policy: KeptPolicy,
+  client: PolicyClient,
+  seed: Redacted.Redacted<Uint8Array>,
+  onFault: OnFault
+) {
+  const clock = yield* Clock.Clock
+  const run = yield* FiberSet.makeRuntimePromise()
+  const log = yield* FiberSet.makeRuntime()
+  const call = <A>(host: string, ask: (host: Hostname) => Effect.Effect<A, Error>) =>
+    run(Effect.flatMap(readHost(host), ask))
+  const idOf = (session: Redacted.Redacted) => hash("sha256", Redacted.value(session), "hex")
+
+  const visitors: VisitorIdentity = {
+    check: async (host, session) => {
+      // An agent that has just started learns the policy while its first visitors wait.
+      await run(
+        Effect.timeoutOption(
+          Effect.promise(() => policy.first),
+          firstLimit
+        )
+      )
+      const known = policy.policy
+      if (known === undefined || !policy.isCurrent)
+        throw new Error("the policy of this tunnel is not known, or too old")
+      if (!policy.isGated) return { identity: "", until: null, signIn: null }
+      if (session === undefined) return { identity: null, until: null, signIn: known.sign_in }
+      const { expires_at, identity, sign_in } = await call(host, (name) => client.session(name, idOf(session)))
+      return { identity, until: expires_at === null ? null : expires_at * 1_000, signIn: sign_in }
+    },
+    redeem: ({ browser, code, host }) =>
+      call(host, (name) =>
+        Effect.map(
+          client.redeem({ host: name, code, browser }),
+          (entry) => entry && { path: entry.path, seconds: entry.seconds, session: Redacted.value(entry.session) }
+        )
+      ),
+    end: (host, session) => call(host, (name) => client.endSession(name, idOf(session)))
+  }
+
+  const key = { bytes: Redacted.value(seed) }
+  const gate = new VisitorGate({
+    hosts: { tunnelOf: () => tunnel, isGated: () => policy.isGated },
+    visitors,
+    keys: { current: key, opening: [key] },
+    now: () => clock.currentTimeMillisUnsafe(),
+    onFault,
+    onFailure: (error) => void log(Effect.logWarning("the control plane has not answered about a visitor", error))
+  })
+  policy.onChange((before) => {
+    const { require_login, share_epoch } = policy.policy ?? {}
+    const isSame = require_login === before?.require_login && share_epoch === before?.share_epoch
+    if (!isSame || require_login !== policy.isGated) gate.recheck(tunnel)
+  })
+  yield* Effect.forkScoped(
+    Effect.sync(() => gate.tend()).pipe(
+      Effect.repeat(Schedule.spaced(checkEvery)),
+      retryForever("ending the visits that are over")
+    )
+  )
+  return { policy, gate } satisfies Enforcement
+})

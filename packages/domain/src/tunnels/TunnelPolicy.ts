@@ -1,0 +1,17 @@
+/** What the owner of a tunnel demands of its visitors, as an agent enforces it that ends their TLS. */
+import { Schema } from "effect"
+import { AccessPolicy } from "../edges/AccessPolicy.ts"
+import { TunnelOptions } from "../edges/TunnelOptions.ts"
+import { Count } from "../values/Numbers.ts"
+
+export class TunnelPolicy extends Schema.Class<TunnelPolicy>("TunnelPolicy")({
+  /** Grows with each change. */
+  revision: Count,
+  require_login: Schema.Boolean,
+  /** Where visitors sign in; null where that is not possible. */
+  sign_in: Schema.NullOr(Schema.String),
+  /** Grows when visitors may have lost their right to pass: each of them is to be asked about again. */
+  share_epoch: Count,
+  access: Schema.NullOr(AccessPolicy),
+  options: TunnelOptions
+}) {}

@@ -1,0 +1,214 @@
+/**
+ * The login gate where the agent ends the visitors' TLS: real control plane, identity provider and edges, and the agent's own
+ * program. What an owner switches on holds as it does at the edge, and a name is open only while every agent enforces it.
+ */
+import * as AgentRequest from "@catenet/crypto/AgentRequest"
+import { native } from "@catenet/crypto/native"
+import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { Email } from "@catenet/domain/values/Email"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { registered } from "@catenet/testing/agent/Surroundings"
+import { muxAgent, readAll, tlsTo } from "@catenet/testing/edge/Agent"
+import { mintPair, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { eventually, until } from "@catenet/testing/Eventually"
+import { onThisMachine } from "@catenet/testing/Promptness"
+import { account } from "@catenet/testing/server/gate/SignInServer"
+import * as TestServer from "@catenet/testing/server/TestServer"
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { X509Certificate } from "node:crypto"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { ask, askHttp2, browser, controlPlane, Edges, upgrade } from "./GateStack.ts"
+
+const email = Schema.decodeSync(Email)
+const hostFrom = Schema.decodeSync(Hostname)
+const nameFrom = Schema.decodeSync(TunnelName)
+const olga = "olga@example.test"
+
+/** A gated tunnel of Olga's whose agent ends TLS with a certificate of its own, still edge-terminated. */
+const tunnel = Effect.fn("tunnel")(function* (host: string, change: Partial<TunnelChange> = {}) {
+  const { first, origin } = yield* Edges
+  const { tunnelControls, tunnels } = yield* account(olga)
+  const { id } = yield* tunnels.create({ headers: {}, payload: { name: nameFrom("own"), hostname: hostFrom(host) } })
+  const params = { id }
+  const switched = (more: Partial<TunnelChange>) => tunnels.change({ params, payload: new TunnelChange(more) })
+  yield* switched({ require_login: true, ...change })
+  const made = yield* tunnels.install({ headers: {}, params })
+  const token = Redacted.value(made.routing_token)
+  const isAuthorized = async () =>
+    JSON.stringify((await first.admin("GET", "/admin/host-auth-dump")).body).includes(`"${host}"`)
+  yield* Effect.promise(() => eventually(isAuthorized, `the authorization of ${host}`))
+  const pair = mintPair([host])
+  const home = yield* Effect.acquireRelease(Effect.promise(makeHome), (made) =>
+    Effect.promise(() => made[Symbol.asyncDispose]())
+  )
+  const file = (name: string, content: string | Uint8Array) => {
+    writeFileSync(join(home.path, name), content)
+    return join(home.path, name)
+  }
+  const url = yield* TestServer.baseUrl
+  const agent = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      runAgent(home, {
+        CT_AGENT_CP_URL: url,
+        CT_AGENT_TOKEN: token,
+        CT_AGENT_JOIN_TOKEN: Redacted.value(made.join_token),
+        CT_AGENT_ID: made.agent_id,
+        CT_AGENT_HOSTNAME: host,
+        CT_AGENT_MODE: "browser",
+        CT_AGENT_TRANSPORTS: "mux",
+        CT_AGENT_STATE_DIR: home.path,
+        CT_AGENT_EDGE: `localhost:${first.mesh}`,
+        CT_AGENT_EDGE_CERT: file("edge.der", new X509Certificate(first.meshRoot).raw),
+        CT_AGENT_ORIGIN: `127.0.0.1:${origin.port}`,
+        CT_AGENT_ORIGIN_TLS: "terminate",
+        CT_AGENT_TLS_CERT: file("chain.pem", pair.cert),
+        CT_AGENT_TLS_KEY: file("key.pem", pair.key)
+      })
+    ),
+    (running) => Effect.promise(() => running[Symbol.asyncDispose]())
+  )
+  yield* Effect.promise(() => registered(agent))
+
+  const seed = () => Redacted.make(new Uint8Array(readFileSync(join(home.path, "identity.key"))))
+  /** The agent says that it has its certificate. Answers the status. */
+  const complete = Effect.gen(function* () {
+    const path = `/agent/acme-issuance-complete/${token}/${host}`
+    const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+    const proof = AgentRequest.sign(native, seed(), { method: "POST", path, body: new Uint8Array() }, now)
+    const response = yield* TestServer.raw(path, { method: "POST", headers: { [AgentRequest.header]: proof } })
+    return response.status
+  })
+  /** The edge as a visitor sees it who trusts the certificate of the host. */
+  const own: TestEdge = { ...first, wildcardRoot: pair.root }
+  return { host, token, agent, params, tunnels, tunnelControls, switched, complete, own, seed }
+})
+
+/** The status of a visit, 0 for one that is closed. */
+const statusAt = (at: TestEdge, host: string, headers: Readonly<Record<string, string>> = {}) =>
+  Effect.promise(() =>
+    ask(at, `https://${host}/`, headers).then(
+      ({ status }) => status,
+      () => 0
+    )
+  )
+
+/** The same, after its name has turned end-to-end. */
+const ownTunnel = Effect.fn("ownTunnel")(function* (host: string, change: Partial<TunnelChange> = {}) {
+  const made = yield* tunnel(host, change)
+  yield* until(made.complete, (status) => status === 200, "100 millis")
+  yield* until(statusAt(made.own, host), (status) => status !== 0)
+  return made
+})
+
+/** A browser that has signed in at the host. */
+const signedIn = Effect.fn("signedIn")(function* (at: TestEdge, host: string) {
+  const self = browser(() => at)
+  const seen = yield* self.visit(`https://${host}/`, "vera@example.test")
+  assert.deepStrictEqual([seen.status, seen.text], [200, "the origin"])
+  return { ...self, cookie: self.cookies(host) }
+})
+
+const vera = { email: email("vera@example.test") }
+
+layer(Edges.layer.pipe(Layer.provideMerge(controlPlane)), { excludeTestServices: true, timeout: "120 seconds" })(
+  "the login gate of an agent",
+  (it) => {
+    it.effect(
+      "lets a gated name turn end-to-end when every agent of the tunnel enforces the login, and not before",
+      () =>
+        Effect.gen(function* () {
+          const { first } = yield* Edges
+          const { complete, host, own, params, seed, token, tunnelControls } = yield* tunnel("turn.zone.test")
+          /** As one of before registers, with the key of the tunnel's agent. */
+          const older = Effect.gen(function* () {
+            const agent = yield* muxAgent(first)
+            const registration = yield* Effect.promise(() => agent.register(token, [host], Redacted.value(seed())))
+            assert.isTrue(Result.isSuccess(registration))
+            const leave = Effect.promise(() => {
+              agent.mux.close("normal")
+              return agent.mux.closed
+            })
+            return leave
+          })
+          const leave = yield* older
+          assert.strictEqual(yield* complete, 409)
+          yield* leave
+          yield* until(complete, (status) => status === 200, "100 millis")
+          assert.strictEqual(yield* until(statusAt(own, host), (status) => status !== 0), 302)
+          const link = yield* tunnelControls.mintShareLink({ params, headers: {}, payload: { ttl: "1h" } })
+          const guest = browser(() => own)
+          assert.strictEqual((yield* guest.visit(link.url)).text, "the origin")
+
+          const leaveAgain = yield* older
+          const cookie = guest.cookies(host)
+          assert.strictEqual(
+            yield* statusAt(own, host, { cookie }),
+            0,
+            "an agent that does not ask keeps the name closed"
+          )
+          yield* leaveAgain
+          yield* until(statusAt(own, host, { cookie }), (status) => status === 200)
+        }).pipe(Effect.scoped)
+    )
+
+    it.effect("asks visitors as the edge does, names them to the origin and keeps its cookies from it", () =>
+      Effect.gen(function* () {
+        const { origin } = yield* Edges
+        const { host, own, params, switched, tunnels } = yield* ownTunnel("asks.zone.test")
+        yield* tunnels.allowVisitor({ params, payload: vera })
+        const before = origin.heard.length
+        const stranger = yield* Effect.promise(() => ask(own, `https://${host}/photos`))
+        assert.strictEqual(stranger.status, 302)
+        assert.match(stranger.headers.location ?? "", /\/gate\/start\?host=asks\.zone\.test&return=%2Fphotos&browser=/)
+        assert.strictEqual((yield* Effect.promise(() => ask(own, `https://${host}/`, {}, "POST"))).status, 401)
+        const forged = { "x-gate-email": "boss@example.test" }
+        assert.strictEqual(yield* Effect.promise(() => askHttp2(own, host, forged)), 302)
+        assert.strictEqual((yield* Effect.promise(() => upgrade(own, host, []))).status, 401)
+        const raw = yield* Effect.promise(() => tlsTo(own.frontDoor, own.wildcardRoot, host))
+        const answer = readAll(raw)
+        raw.write("\0 no HTTP at all\r\n\r\n")
+        assert.match((yield* Effect.promise(() => answer)).toString(), /^HTTP\/1.1 400 /)
+        assert.strictEqual(origin.heard.length, before, "nothing of them reached the origin")
+
+        const { cookie } = yield* signedIn(own, host)
+        const sent = { ...forged, cookie: `a=1; ${cookie}` }
+        assert.strictEqual((yield* Effect.promise(() => ask(own, `https://${host}/`, sent))).status, 200)
+        assert.strictEqual(yield* Effect.promise(() => askHttp2(own, host, sent)), 200)
+        for (const { headers } of origin.heard.slice(-2))
+          assert.deepInclude(headers, { "x-gate-email": "vera@example.test", cookie: "a=1" })
+        yield* switched({ require_login: false })
+        yield* until(statusAt(own, host), (status) => status === 200)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("cuts within a second what a session, a list, a link or the switch no longer lets in", () =>
+      Effect.gen(function* () {
+        const { host, own, params, switched, tunnelControls, tunnels } = yield* ownTunnel("cuts.zone.test")
+        const allow = tunnels.allowVisitor({ params, payload: vera })
+        yield* allow
+        const ends = Effect.fnUntraced(function* <E, R>(cookie: string, change: Effect.Effect<unknown, E, R>) {
+          const running = yield* Effect.promise(() => upgrade(own, host, [`Cookie: ${cookie}`]))
+          assert.strictEqual(running.status, 101)
+          const at = performance.now()
+          yield* change
+          assert.isBelow((yield* Effect.promise(() => running.closed)) - at, onThisMachine(1_000))
+          assert.strictEqual(yield* statusAt(own, host, { cookie }), 302)
+        })
+        const leaver = yield* signedIn(own, host)
+        yield* ends(leaver.cookie, leaver.get(`https://${host}/.catenet/gate/logout`))
+        const removed = yield* signedIn(own, host)
+        yield* ends(removed.cookie, tunnels.disallowVisitor({ params: { ...params, ...vera } }))
+        const link = yield* tunnelControls.mintShareLink({ params, headers: {}, payload: { ttl: "1h" } })
+        const guest = browser(() => own)
+        yield* guest.visit(link.url)
+        yield* ends(guest.cookies(host), tunnelControls.revokeShareLink({ params: { ...params, link_id: link.id } }))
+        yield* switched({ require_login: false })
+        yield* until(statusAt(own, host), (status) => status === 200)
+        yield* ends("a=1", switched({ require_login: true }))
+      }).pipe(Effect.scoped)
+    )
+  }
+)
