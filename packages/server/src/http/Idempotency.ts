@@ -35,9 +35,20 @@ const makeIdempotencyStore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
     /** A row, when the key was free. A request that races for it waits here until the first one has committed or given up. */
-    claim: (row: Asked & Partial<Sealed> & { readonly createdAt: number }) =>
+    claim: (row: Asked & { readonly createdAt: number }) =>
       sql`insert into idempotent_answers ${sql.insert({ ...row })} on conflict (key_hash) do nothing returning key_hash`,
-    named: (claim: Statement.Fragment) => sql`claimed as (${claim}),`,
+    /** The whole row, as a part of another statement: without a helper, which would cost as much as the rest of it. */
+    claimed: ({
+      caller,
+      createdAt,
+      keyHash,
+      nonce,
+      requestHash,
+      sealed
+    }: Asked & Sealed & { readonly createdAt: number }) =>
+      sql`claimed as (insert into idempotent_answers (caller, key_hash, request_hash, created_at, nonce, sealed)
+        values (${caller}, ${keyHash}, ${requestHash}, ${createdAt}, ${nonce}, ${sealed})
+        on conflict (key_hash) do nothing returning 1),`,
     complete: (keyHash: string, { nonce, sealed }: Sealed) =>
       sql`update idempotent_answers set nonce = ${nonce}, sealed = ${sealed} where key_hash = ${keyHash}`,
     find: SqlSchema.findOne({
@@ -206,7 +217,7 @@ const claimed = Effect.fnUntraced(function* <A, I>(
   if (key === undefined) return undefined
   const request = { ...asked, key }
   const asks = { ...hashesOf(request), ...(yield* holderOf(request.caller)), createdAt: yield* unixSeconds }
-  return state.store.named(state.store.claim({ ...asks, ...(yield* seal(state, request, answer, result)) }))
+  return state.store.claimed({ ...asks, ...(yield* seal(state, request, answer, result)) })
 })
 
 export class Idempotency extends Context.Service<
@@ -250,7 +261,7 @@ export class Idempotency extends Context.Service<
       once(state, a0, answer, command),
     atMostOnce: <A, B, I, E, R>(request: Keyed, a1: Keeping<A, B, I>, command: Effect.Effect<A, E, R>) =>
       atMostOnce(state, request, a1, command),
-    claimed: <A, I>(a0: Once, answer: Schema.Codec<A, I>, result: A) => claimed(state, a0, answer, result)
+    claimed: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) => claimed(state, request, answer, result)
   }))
 
   static readonly layer = Layer.effect(Idempotency, Idempotency.make)

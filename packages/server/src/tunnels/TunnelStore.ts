@@ -99,6 +99,7 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
       union all (select l.id from tunnels l where l.id in (
         select tunnel_id from tunnel_grants where grantee = ${subject}) ${isAfter(after)} ${most}))`
   }
+  const [fromClaimed, nothing] = [sql.literal("from claimed"), sql.literal("")]
 
   return {
     /**
@@ -109,8 +110,8 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
       const { createdAt, hostname, id, name, routingToken, subject } = encodeFresh(tunnel)
       return sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at)
         select ${id}, ${subject}, ${name}, ${hostname}, ${routingToken}, ${createdAt}
-        ${isClaimed ? sql`from claimed` : sql``}
-        ${usualMost === undefined ? sql`` : sql`where tunnels_admit(${subject}, ${usualMost})`} returning 1`
+        ${isClaimed ? fromClaimed : nothing}
+        ${usualMost === undefined ? nothing : sql`where tunnels_admit(${subject}, ${usualMost})`} returning 1`
     },
     all: SqlSchema.findAll({
       Request: PageOfAll,
