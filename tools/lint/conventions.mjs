@@ -39,10 +39,12 @@ const filesOf = (name, kinds) =>
   kinds.flatMap((kind) =>
     globSync(`packages/${name}/${kind}/**/*.ts`, { cwd: root }).map((file) => file.replaceAll("\\", "/"))
   )
-const sourceOf = (file) => {
-  const text = readFileSync(join(root, file), "utf8")
-  return ts.createSourceFile(file, text, ts.ScriptTarget.ESNext, true)
+const once = (read) => {
+  const known = new Map()
+  return (file) => known.get(file) ?? known.set(file, read(file)).get(file)
 }
+const textOf = once((file) => readFileSync(join(root, file), "utf8"))
+const sourceOf = once((file) => ts.createSourceFile(file, textOf(file), ts.ScriptTarget.ESNext, true))
 const placeOf = (source, node) =>
   `${source.fileName}:${source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1}`
 
@@ -124,16 +126,16 @@ const withoutComments = (text) => text.replaceAll(/\/\*[\s\S]*?\*\//g, "").repla
 const timed = new Set(
   noTimersInTests
     .flatMap((name) => filesOf(name, name === "testing" ? ["src"] : ["test"]))
-    .filter((file) => timing.test(withoutComments(readFileSync(join(root, file), "utf8"))))
+    .filter((file) => timing.test(withoutComments(textOf(file))))
 )
 const shouted = /^(?:export )?const [A-Z][A-Z_]{2,} =/
 for (const file of allPackages.flatMap((name) => filesOf(name, ["src", "test", "bench"])))
-  for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
+  for (const [index, line] of textOf(file).split("\n").entries())
     if (shouted.test(line)) found.push(`${file}:${index + 1}: write constants in camelCase`)
 
 const hidden = /^\s+(?:private|protected) (?!constructor\b)/
 for (const file of allPackages.flatMap((name) => filesOf(name, ["src", "test", "bench"])))
-  for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
+  for (const [index, line] of textOf(file).split("\n").entries())
     if (hidden.test(line)) found.push(`${file}:${index + 1}: hide members with #`)
 
 /** A text of another place in a template, before a full stop, a semicolon or the next sentence. */
@@ -142,7 +144,7 @@ const fromElsewhere =
   /\.(?:message|detail)\b|\b(?:message|detail|why|reason|said|failure|unusable|failed|remedy)$|\bString\(|\bwords\(|\w+Problem\(/
 const joins = allPackages.filter((name) => name !== "platform" && name !== "crypto")
 for (const file of joins.flatMap((name) => filesOf(name, ["src"])))
-  for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
+  for (const [index, line] of textOf(file).split("\n").entries())
     for (const [, text] of line.length > 1000 ? [] : line.matchAll(takenUp))
       if (fromElsewhere.test(text) && !/\b(?:clause|ended|quoted)\b/.test(text))
         found.push(`${file}:${index + 1}: \`${text}\` may end with a full stop; use clause(...) or ended(...)`)
