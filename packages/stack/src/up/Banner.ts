@@ -32,7 +32,7 @@ const demoLines = (facts: Facts): ReadonlyArray<string> => {
   const resolve = `--resolve ${demo.demoHostname}:${settings.frontDoor.port}:${settings.frontDoor.host}`
   return [
     `  A tunnel to a page on this machine   ${page}`,
-    "  The tunnel starts edge-terminated (gelb) and becomes end-to-end (gruen) automatically; this terminal shows the progress.",
+    "  The tunnel starts edge-terminated (gelb) and becomes end-to-end (gruen) automatically; this terminal shows progress.",
     "",
     "  Try it:",
     `    curl --cacert ${near(folder.developmentRoot)} ${resolve} ${page}`,
