@@ -6,7 +6,7 @@ holds({
   sources: ["server/src/**/*.ts", "domain/src/**/*.ts"],
   variables: { in: "server/src/settings/*.ts", named: /\bCT_CP_\w+_PER_(?:MIN|ACCOUNT)\b/gu },
   shared: {
-    CT_CP_REQUESTS_PER_MIN: ["http/RateLimit", "is each account's own, however it signs in"],
+    CT_CP_REQUESTS_PER_MIN: ["http/RateLimit", "is separate for each account, even if all come from one address"],
     CT_CP_UNAUTH_WRITE_PER_MIN: ["../stack/fairness/FairFloods", "sign-in pages from one address"],
     CT_CP_TUNNELS_PER_ACCOUNT: ["../stack/fairness/FairFloods", "tunnels of one account"],
     CT_CP_CHANNELS_PER_ACCOUNT: ["../stack/fairness/FairFloods", "channels of one account"],
@@ -26,6 +26,7 @@ holds({
     ],
     maxAccessRequestsPerTunnel: ["gate/AccessRequests", "fill no more than their owner can read"],
     maxAccessRequestsPerBlock: ["gate/AccessRequests", "however many are made at once"],
+    maxPerNetworks: ["portal/TopologyEvents", "reach a public page at another address"],
     maxPerAddress: ["../stack/fairness/FairFloods", "streams of a public page from one address"]
   },
   own: {
@@ -58,9 +59,10 @@ holds({
       "maxGateSessionsPerVisitor"
     ],
     "of one session": ["maxTunnels", "maxStreams", "maxPerSession"],
-    "a page without a stream is as fresh as its reload": ["maxPerNetworks"],
-    "one question for each token, all of which the provider has issued": ["identity/AccessTokens maxAtOnce"],
-    "until the provider's keys are fetched anew, a second later": ["identity/KeySet maxWaiting"],
+    "one question for each token that the provider has issued; whose it is, is what is asked, and the next waits its turn":
+      ["identity/AccessTokens maxAtOnce"],
+    "nobody is known before a token verifies, and those refused succeed with the keys that are fetched within a second":
+      ["identity/KeySet maxWaiting"],
     "the server's own work": [
       "certificates/AdmissionSweep atOnce",
       "notices/mail/NoticeMails atOnce",

@@ -6,6 +6,7 @@ import { headersOf } from "@catenet/testing/server/Contract"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { connect } from "node:net"
 import { openStream } from "./EventStream.ts"
 
 const kim = person("live-kim")
@@ -95,6 +96,36 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("events of
       for (let n = 1; n < 24; n++) assert.strictEqual((yield* openStream(`/net/${net}/events`)).status, 200)
       assert.strictEqual((yield* openStream(`/net/${net}/events`)).status, 429)
     }).pipe(Effect.scoped)
+  )
+
+  it.effect(
+    "reach a public page at another address when addresses that have as many as they may follow all there are",
+    () =>
+      Effect.gen(function* () {
+        const { net } = yield* create("live crowd")
+        const port = Number(new URL(yield* TestServer.baseUrl).port)
+        const statusOf = (localAddress: string) =>
+          Effect.acquireRelease(
+            Effect.sync(() => connect({ host: "127.0.0.1", port, localAddress })),
+            (socket) => Effect.sync(() => void socket.destroy())
+          ).pipe(
+            Effect.flatMap((socket) =>
+              Effect.callback<string>((resume) => {
+                socket
+                  .on("error", () => undefined)
+                  .once("data", (head: Buffer) => {
+                    socket.resume()
+                    resume(Effect.succeed(head.toString("latin1", 9, 12)))
+                  })
+                socket.write(`GET /net/${net}/events HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+              })
+            )
+          )
+        const crowd = Array.from({ length: 84 * 24 }, (_, n) => `127.0.1.${1 + (n % 84)}`)
+        const statuses = yield* Effect.forEach(crowd, statusOf, { concurrency: 64 })
+        assert.isAtLeast(statuses.filter((status) => status === "200").length, 2_000)
+        assert.strictEqual(yield* statusOf("127.0.2.1"), "200")
+      }).pipe(Effect.scoped)
   )
 
   it.effect("count the members of one's own noted channels, and of no others", () =>

@@ -1,9 +1,10 @@
 /** Who may follow the changes of a topology: its editors in a session, and every visitor of its public page. */
 import { Caller } from "@catenet/domain/api/Access"
 import { NetUuidInPath, TopologyIdInPath } from "@catenet/domain/values/Ids"
+import { FairPlaces } from "@catenet/platform/FairPlaces"
 import { retryForever } from "@catenet/platform/RetryForever"
 import { PgClient } from "@effect/sql-pg"
-import { type Cause, Clock, Deferred, Effect, Queue, RcRef, Redacted, Schedule, Schema, Stream } from "effect"
+import { type Cause, Clock, Deferred, Effect, Option, Queue, RcRef, Redacted, Schedule, Schema, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../../http/ClientAddresses.ts"
 import { anything } from "../../store/Notifications.ts"
@@ -21,6 +22,12 @@ const heartbeatMillis = 15_000
 /** Ticks of two seconds between two counts of the members of noted channels. */
 const ticksOfCount = 3
 
+/** Streams of one session, as many as a browser opens to one host. */
+const maxPerSession = 6
+/** Streams of public pages to one address, and in all. A page without one is as fresh as its reload. */
+const maxPerAddress = 24
+const maxPerNetworks = 2_000
+
 interface Watcher {
   /** The topology's id, or its public id. */
   readonly topology: string
@@ -33,6 +40,8 @@ interface Watcher {
   readonly version: Effect.Effect<string>
   readonly queue: Queue.Queue<string, Cause.Done>
   readonly until: number
+  /** Gives its place back. */
+  readonly leave: () => void
   beatAt: number
   counted: string
   /** The last that it was looked for by; undefined before the first time. */
@@ -98,15 +107,18 @@ const makeTopologyChanges = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const members = yield* TopologyMembers.make
   const watchers = new Set<Watcher>()
+  const networks = new FairPlaces(maxPerNetworks)
+  const remove = (watcher: Watcher) => {
+    watchers.delete(watcher)
+    watcher.leave()
+    Queue.endUnsafe(watcher.queue)
+  }
 
   let ticks = 0
   const tick = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     for (const watcher of watchers) {
-      if (now >= watcher.until || watcher.isGone()) {
-        watchers.delete(watcher)
-        Queue.endUnsafe(watcher.queue)
-      }
+      if (now >= watcher.until || watcher.isGone()) remove(watcher)
       if (now - watcher.beatAt < heartbeatMillis) continue
       watcher.beatAt = now
       Queue.offerUnsafe(watcher.queue, ":\n\n")
@@ -129,9 +141,10 @@ const makeTopologyChanges = Effect.gen(function* () {
 
   return {
     countOf: (viewer: string) => [...watchers].filter((watcher) => watcher.viewer === viewer).length,
-    total: () => watchers.size,
-
-    /** `seen`: what the page shows; it reads the topology at once where that is no longer so. `version`: what is so now. */
+    /**
+     * `seen`: what the page shows; it reads the topology at once where that is no longer so. `version`: what is so now. None if a
+     * public page has no place: of all of them the address with the most gives way.
+     */
     follow: Effect.fnUntraced(function* (
       options: Pick<Watcher, "topology" | "subject" | "viewer" | "isGone">,
       seen: string | null,
@@ -139,8 +152,14 @@ const makeTopologyChanges = Effect.gen(function* () {
     ) {
       const now = yield* Clock.currentTimeMillis
       const queue = yield* Queue.sliding<string, Cause.Done>(16)
+      const leave =
+        options.subject === undefined
+          ? networks.take(options.viewer, { isIdle: () => false, evict: () => remove(watcher) })
+          : () => undefined
+      if (leave === undefined) return Option.none()
       const watcher: Watcher = {
         ...options,
+        leave,
         version,
         queue,
         until: now + lifetimeMillis,
@@ -156,19 +175,15 @@ const makeTopologyChanges = Effect.gen(function* () {
         if (watcher.looked !== seen) Queue.offerUnsafe(queue, changed)
         return Stream.fromQueue(queue)
       })
-      return Stream.concat(Stream.make(":\n\n"), Stream.unwrap(events)).pipe(
-        Stream.ensuring(Effect.sync(() => void watchers.delete(watcher))),
-        Stream.encodeText
+      return Option.some(
+        Stream.concat(Stream.make(":\n\n"), Stream.unwrap(events)).pipe(
+          Stream.ensuring(Effect.sync(() => remove(watcher))),
+          Stream.encodeText
+        )
       )
     })
   }
 })
-
-/** Streams of one session, as many as a browser opens to one host. */
-const maxPerSession = 6
-/** Streams of public pages to one address, and in all. A page without one is as fresh as its reload. */
-const maxPerAddress = 24
-const maxPerNetworks = 2_000
 
 const idFrom = Schema.decodeSync(TopologyIdInPath)
 const netFrom = Schema.decodeSync(NetUuidInPath)
@@ -207,7 +222,7 @@ export const make = Effect.gen(function* () {
       asked: { readonly topology: string; readonly isGone: () => boolean }
     ) {
       const viewer = `address ${budgetKey(request)}`
-      if (changes.countOf(viewer) >= maxPerAddress || changes.total() >= maxPerNetworks) return busy
+      if (changes.countOf(viewer) >= maxPerAddress) return busy
       const netUuid = netFrom(asked.topology)
       const now = topologies.published(netUuid)
       yield* now
@@ -218,8 +233,10 @@ export const make = Effect.gen(function* () {
   }
 })
 
-const streamed = (stream: Parameters<typeof HttpServerResponse.stream>[0]) =>
-  HttpServerResponse.stream(stream, {
-    contentType: "text/event-stream",
-    headers: { connection: "close", "x-accel-buffering": "no" }
-  })
+const streamed = (stream: Option.Option<Parameters<typeof HttpServerResponse.stream>[0]>) =>
+  Option.isNone(stream)
+    ? busy
+    : HttpServerResponse.stream(stream.value, {
+        contentType: "text/event-stream",
+        headers: { connection: "close", "x-accel-buffering": "no" }
+      })
