@@ -1,12 +1,12 @@
 /** What the login gate says about a request. */
 import type { EdgeResponse } from "./EdgePages.ts"
-import type { RequestHead } from "./http1/RequestHead.ts"
+import type { GateIdentity, RequestHead } from "./http1/RequestHead.ts"
 
 /** The request is forwarded to the origin with this identity, or answered here. */
 export type GateVerdict =
   | {
       readonly _tag: "Passes"
-      readonly identity: string | undefined
+      readonly identity: GateIdentity | undefined
     }
   | { readonly _tag: "Responds"; readonly answer: EdgeResponse }
 

@@ -66,8 +66,8 @@ export const make = Effect.fn("TunnelGate.make")(function* (
         throw new Error("the policy of this tunnel is not known, or too old")
       if (!policy.isGated) return { identity: "", until: null, signIn: null }
       if (session === undefined) return { identity: null, until: null, signIn: known.sign_in }
-      const { expires_at, identity, sign_in } = await call(host, (name) => client.session(name, idOf(session)))
-      return { identity, until: expires_at === null ? null : expires_at * 1_000, signIn: sign_in }
+      const { expires_at, identity, sign_in, subject } = await call(host, (name) => client.session(name, idOf(session)))
+      return { identity, subject, until: expires_at === null ? null : expires_at * 1_000, signIn: sign_in }
     },
     redeem: ({ browser, code, host }) =>
       call(host, (name) =>

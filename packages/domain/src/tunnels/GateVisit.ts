@@ -16,6 +16,8 @@ const Path = Schema.String.check(
 /** Whether a visitor may pass. `identity` null: the visitor has to sign in, at `sign_in`, where signing in is possible. */
 export class GateAnswer extends Schema.Class<GateAnswer>("GateAnswer")({
   identity: Schema.NullOr(Identity),
+  /** The account of a visitor who may pass, or `share:` and the id of a link, whatever the visitor's address is. */
+  subject: Schema.optionalKey(Identity),
   /** When the session expires. */
   expires_at: Schema.NullOr(UnixSeconds),
   sign_in: Schema.NullOr(Schema.String)

@@ -40,8 +40,8 @@ export class LoginGate extends Context.Service<LoginGate, VisitorGate>()("edge/t
             plane.checkVisitor({ payload: { host: name, ...(session === undefined ? {} : { session }) } }),
           host
         )
-        const { expires_at, identity, sign_in } = await run(asked)
-        return { identity, until: expires_at === null ? null : expires_at * 1_000, signIn: sign_in }
+        const { expires_at, identity, sign_in, subject } = await run(asked)
+        return { identity, subject, until: expires_at === null ? null : expires_at * 1_000, signIn: sign_in }
       },
       redeem: ({ browser, code, host }) => {
         const payload = { code, browser: BrowserHash.make(browser) }

@@ -9,6 +9,7 @@ import { hash } from "node:crypto"
 export interface Known {
   /** Who the visitor is; null: has to sign in; empty: the host requires no login. */
   readonly identity: string | null
+  readonly subject?: string | undefined
   /** When the session expires, in unix milliseconds. */
   readonly until: number | null
   readonly signIn: string | null

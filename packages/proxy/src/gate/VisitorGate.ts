@@ -205,10 +205,10 @@ export class VisitorGate {
       address: addressBlock(asked.address)
     })
     if (known === undefined) return answered(GatePages.unavailable())
-    const { identity, signIn, until } = known
+    const { identity, signIn, subject, until } = known
     if (identity !== null) {
       Object.assign(visit, { session, until, open: true })
-      return { _tag: "Passes", identity: identity === "" ? undefined : identity }
+      return { _tag: "Passes", identity: identity === "" ? undefined : { email: identity, subject } }
     }
     if (signIn === null) return answered(GatePages.noSignIn())
     const mayLead = !asked.upgrade && (asked.method === "GET" || asked.method === "HEAD")

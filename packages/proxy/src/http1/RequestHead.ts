@@ -42,13 +42,21 @@ export interface RequestHead {
   readonly structure: string
 }
 
+/** Who a visitor is to the login gate. */
+export interface GateIdentity {
+  /** An e-mail address, or the subject where there is none. */
+  readonly email: string
+  /** The account, or `share:` and the id of a link; absent where the control plane does not say it. */
+  readonly subject?: string | undefined
+}
+
 /** The visitor as the origin shall know it. */
 export interface Visitor {
   readonly address: string
   /** The name the connection was made for; absent where the ClientHello had none. */
   readonly hostname: string | undefined
   /** Who it is to the login gate; absent where that was not asked. */
-  readonly identity?: string | undefined
+  readonly identity?: GateIdentity | undefined
 }
 
 /** Methods that change nothing at the origin (RFC 9110 section 9.2.1). */
@@ -184,6 +192,14 @@ const quotedNode = (address: string) => (address.includes(":") ? `"[${address}]"
 /** Of an authority; without one it is that of https. */
 const portOf = (authority: string) => /:(\d{1,5})$/.exec(authority)?.[1] ?? "443"
 
+const gateFields = (identity: GateIdentity | undefined): Readonly<Record<string, string>> =>
+  identity === undefined
+    ? {}
+    : {
+        "X-Gate-Email": identity.email,
+        ...(identity.subject === undefined ? {} : { "X-Gate-Subject": identity.subject })
+      }
+
 /** The fields that name the visitor (RFC 7239 and its older cousins), and the request where it has no name. */
 export const visitorFields = (
   visitor: Visitor,
@@ -197,7 +213,7 @@ export const visitorFields = (
     "X-Forwarded-Host": named,
     "X-Forwarded-Port": portOf(named),
     ...(isIP(visitor.address) === 0 ? {} : { "X-Real-IP": visitor.address }),
-    ...(visitor.identity === undefined ? {} : { "X-Gate-Email": visitor.identity }),
+    ...gateFields(visitor.identity),
     ...(hasRequestId ? {} : { "X-Request-Id": Entropy.randomUUID() }),
     Forwarded: `for=${quotedNode(visitor.address)};host="${named}";proto=https`
   }

@@ -150,7 +150,7 @@ export class RequestRewriter {
   }
 
   /** Forwards the held request with this identity. */
-  admit(identity: string | undefined): ReadonlyArray<Buffer> {
+  admit(identity: Visitor["identity"]): ReadonlyArray<Buffer> {
     if (this.#phase._tag !== "Asking") return []
     const { head } = this.#phase
     this.#phase = { _tag: "Head" }

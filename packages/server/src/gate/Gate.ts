@@ -79,6 +79,7 @@ const hashOf = (session: Option.Option<Redacted.Redacted>) =>
 interface Identified {
   /** Empty where visitors need no login; none for a visitor who has to log in. */
   readonly identity: Option.Option<string>
+  readonly subject?: string
   readonly expiresAt: number | null
 }
 
@@ -148,15 +149,17 @@ export class Gate extends Context.Service<
       const { email, expiresAt, requireLogin, shareLinkId, subject } = found.value
       if (!requireLogin) return Option.some<Identified>({ identity: Option.some(""), expiresAt: null })
       if (expiresAt === null) return Option.some(unknown)
-      return Option.some({ identity: Option.some(inAscii(email ?? subject ?? `share:${shareLinkId}`)), expiresAt })
+      const named = inAscii(subject ?? `share:${shareLinkId}`)
+      return Option.some({ identity: Option.some(email === null ? named : inAscii(email)), subject: named, expiresAt })
     })
 
     const signIn = gateCookieDomain === undefined ? null : new URL("/gate/start", portalBaseUrl).href
 
     const answered = Effect.fnUntraced(function* (host: string, tokenHash: string) {
-      const { expiresAt, identity } = Option.getOrElse(yield* bySession(host, tokenHash), () => unknown)
+      const { expiresAt, identity, subject } = Option.getOrElse(yield* bySession(host, tokenHash), () => unknown)
       return new GateAnswer({
         identity: Option.getOrNull(identity),
+        ...(subject === undefined ? {} : { subject }),
         expires_at: expiresAt === null ? null : UnixSeconds.make(expiresAt),
         sign_in: signIn
       })

@@ -95,7 +95,8 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("an agent's 
       const { etag } = yield* policy()
       const refused = { status: 403, code: "AgentProofRequired" }
       const foreign = { status: 403, code: "NotHostnameOwner" }
-      const visitor = { identity: `share:${"3".repeat(32)}`, expires_at: 4_000_000_000 }
+      const link = `share:${"3".repeat(32)}`
+      const visitor = { identity: link, subject: link, expires_at: 4_000_000_000 }
       const nobody = { identity: null, expires_at: null }
       const signIn = "https://localhost/gate/start"
       yield* Contract.hold("agentPolicy", owner, [

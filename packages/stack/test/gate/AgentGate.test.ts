@@ -164,7 +164,7 @@ layer(Edges.layer.pipe(Layer.provideMerge(controlPlane)), { excludeTestServices:
         assert.strictEqual(stranger.status, 302)
         assert.match(stranger.headers.location ?? "", /\/gate\/start\?host=asks\.zone\.test&return=%2Fphotos&browser=/)
         assert.strictEqual((yield* Effect.promise(() => ask(own, `https://${host}/`, {}, "POST"))).status, 401)
-        const forged = { "x-gate-email": "boss@example.test" }
+        const forged = { "x-gate-email": "boss@example.test", "x-gate_subject": "boss" }
         assert.strictEqual(yield* Effect.promise(() => askHttp2(own, host, forged)), 302)
         assert.strictEqual((yield* Effect.promise(() => upgrade(own, host, []))).status, 401)
         const raw = yield* Effect.promise(() => tlsTo(own.frontDoor, own.wildcardRoot, host))
@@ -177,8 +177,10 @@ layer(Edges.layer.pipe(Layer.provideMerge(controlPlane)), { excludeTestServices:
         const sent = { ...forged, cookie: `a=1; ${cookie}` }
         assert.strictEqual((yield* Effect.promise(() => ask(own, `https://${host}/`, sent))).status, 200)
         assert.strictEqual(yield* Effect.promise(() => askHttp2(own, host, sent)), 200)
-        for (const { headers } of origin.heard.slice(-2))
+        for (const { headers } of origin.heard.slice(-2)) {
           assert.deepInclude(headers, { "x-gate-email": "vera@example.test", cookie: "a=1" })
+          assert.match(String(headers["x-gate-subject"]), /^(?!boss)[^@]+$/, "the account, whatever its address is")
+        }
         yield* switched({ require_login: false })
         yield* until(statusAt(own, host), (status) => status === 200)
       }).pipe(Effect.scoped)
