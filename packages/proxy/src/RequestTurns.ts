@@ -81,7 +81,8 @@ export class RequestTurns {
     this.#read.clear()
     const isShared = began < this.#sharedUntil
     const until = began + (isShared ? sharedMillis : aloneMillis)
-    for (let round = 0; this.#waiting.size > 0 && (!isShared || round < this.#share); round++) {
+    const rounds = isShared ? this.#share : Number.POSITIVE_INFINITY
+    for (let round = 0; this.#waiting.size > 0 && round < rounds; round++) {
       if (round > 0 && Scheduler.monotonicMillis() > until) break
       for (const [block, queue] of this.#waiting) {
         const task = queue.shift()
