@@ -1,3 +1,7 @@
+/**
+ * Requests of HTTP/1.1 as they leave for an origin.
+ * One file, since all cases feed the same rewriter, and compare the whole head that it writes.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { RequestRewriter } from "../../src/http1/RequestRewriter.ts"

@@ -1,3 +1,7 @@
+/**
+ * Agents and edges that two accounts, or two replicas, place at the same time.
+ * One file, since all cases run on one server and one database.
+ */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"
