@@ -1,16 +1,19 @@
+import { mintPair } from "@catenet/testing/edge/TestEdge"
 import { eventually } from "@catenet/testing/Eventually"
 import { cramped, violations } from "@catenet/testing/server/portal/browser/Violations"
 import { invalidities } from "@catenet/testing/server/portal/HtmlValidity"
+import { netOrigin } from "@catenet/testing/stack/e2e/Origins"
 import { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { ask } from "@catenet/testing/stack/e2e/Visitor"
 import { execFileSync } from "node:child_process"
-import { existsSync, mkdtempSync, mkdirSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { edgePages } from "./EdgePages.ts"
 import { demo, newcomer, owner } from "./People.ts"
+import { asAgent, serve } from "./Tunnel.ts"
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path))
 const certutil = ["/usr/bin/certutil", "/usr/local/bin/certutil"].find((path) => existsSync(path))
@@ -213,6 +216,72 @@ describe.skipIf(missing)("a browser", () => {
     } finally {
       await call("PATCH", `/me/tunnels/${id}`, { require_login: false })
       await eventually(() => answers(200), "the end of the gate")
+    }
+  })
+
+  it("signs visitors of an end-to-end name in at its agent, and shuts out one whom the owner removes", async () => {
+    const call = await owner(stack)
+    const { hostname, id } = await call("POST", "/me/tunnels", { name: "own" })
+    await call("PATCH", `/me/tunnels/${id}`, { require_login: true })
+    const made = await call("POST", `/me/tunnels/${id}/install`)
+    const origin = await netOrigin((socket) => {
+      socket.once("data", (chunk: Buffer) => {
+        const named = /^x-gate-email: (.*)\r$/im.exec(chunk.toString())?.[1]
+        socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nhello ${named}`)
+      })
+    })
+    const pair = mintPair([hostname])
+    const file = (name: string, content: string) => {
+      writeFileSync(join(home, name), content)
+      return join(home, name)
+    }
+    const variables = {
+      CT_AGENT_CP_URL: stack.url(""),
+      CT_AGENT_JOIN_TOKEN: made.join_token,
+      CT_AGENT_TOKEN: made.routing_token,
+      CT_AGENT_HOSTNAME: hostname,
+      CT_AGENT_MODE: "browser",
+      CT_AGENT_TRANSPORTS: "mux",
+      CT_AGENT_ORIGIN: `127.0.0.1:${origin.port}`,
+      CT_AGENT_STATE_DIR: join(home, "own"),
+      CT_AGENT_EDGE_CERT: join(home, "own-edge.der"),
+      CT_AGENT_ORIGIN_TLS: "terminate",
+      CT_AGENT_TLS_CERT: file("own.pem", pair.cert),
+      CT_AGENT_TLS_KEY: file("own-key.pem", pair.key)
+    }
+    const target = { host: hostname, port: stack.ports.frontDoor, ca: pair.root }
+    const agent = await serve(stack, { hostname, token: made.routing_token, variables, target })
+    try {
+      const path = `/agent/acme-issuance-complete/${made.routing_token}/${hostname}`
+      const completed = async () => (await asAgent(stack, join(home, "own"), "POST", path)).status === 200
+      await eventually(completed, "the name turns end-to-end", 20_000)
+      const isOwn = () =>
+        ask(target).then(
+          ({ status }) => status === 302,
+          () => false
+        )
+      await eventually(isOwn, "the agent's own certificate", 10_000)
+      const context = await browser.newContext({ ignoreHTTPSErrors: true })
+      const page = await context.newPage()
+      const here = `https://${hostname}:${stack.ports.frontDoor}/`
+      await page.goto(here)
+      const { email, password } = await newcomer(stack, "ines@example.test")
+      await call("POST", `/me/tunnels/${id}/login-allowlist`, { email })
+      await page.getByLabel(/e-mail/i).fill(email)
+      await page.getByLabel(/password/i).fill(password)
+      await page.getByRole("button").click()
+      await page.waitForURL(here)
+      assert.strictEqual(await page.locator("body").textContent(), `hello ${email}`)
+      await call("POST", `/me/tunnels/${id}/login-allowlist/${encodeURIComponent(email)}/remove`)
+      const isShutOut = async () => {
+        await page.goto(here)
+        return !page.url().startsWith(here)
+      }
+      await eventually(isShutOut, "she is shut out", 10_000)
+      await context.close()
+    } finally {
+      await agent.stop()
+      await origin.close()
     }
   })
 })
