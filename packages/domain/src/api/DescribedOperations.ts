@@ -20,6 +20,7 @@ const byName: Readonly<Record<string, string>> = {
   cursor: "Start of the page, from the `Link` header of the previous page.",
   edge_id: "The id of the edge.",
   email: "The e-mail address.",
+  enforces: "What the agent enforces, names joined by commas.",
   figures: "Whether to return only the totals.",
   file: "File name of the badge: its public id followed by `.svg`.",
   grantee: "The subject of the account that has access.",
@@ -27,6 +28,7 @@ const byName: Readonly<Record<string, string>> = {
   host: "The host name.",
   hostname: "The host name.",
   "idempotency-key": "A key chosen by the caller; a request repeated with the same key is processed once.",
+  "if-none-match": "The `ETag` of an earlier response.",
   invite: "The token of the claim invite.",
   limit: "Maximum number of entries in the page; if omitted, the whole list is returned.",
   link_id: "The id of the share link.",
@@ -44,6 +46,7 @@ const byName: Readonly<Record<string, string>> = {
   subject: "The subject of the account at the identity provider.",
   target: "Return only entries about this target.",
   token: "The token.",
+  "x-ct-policy-revision": "The revision of the tunnel's policy.",
   "x-ct-routing-token": "The routing token of the tunnel.",
   "x-ct-successor-token": "The routing token that replaces the revoked one.",
   "x-ct-webhook-signature":
