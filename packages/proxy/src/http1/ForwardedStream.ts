@@ -3,7 +3,7 @@
  * is written to it goes to the visitor as it is. A request that cannot be forwarded is answered here and ends the stream.
  */
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
-import { guarded, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { guard, guarded, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { dropLateBody } from "@catenet/wire/transport/LateBody"
 import { closeGracefully, cutUnfinished } from "@catenet/wire/transport/LingeringClose"
 import { Duplex } from "node:stream"
@@ -66,6 +66,7 @@ export class ForwardedStream extends Duplex {
       this.destroy()
     }
     this.#fault = fault
+    guard(this, fault)
     this.#admission = new FirstAdmission(fault)
     this.#heads = new HeaderReadTimeout(headMillis, fault, () => {
       this.#rewriter.expire()
@@ -160,8 +161,7 @@ export class ForwardedStream extends Duplex {
 
   /** Its place went to another visitor. */
   evict() {
-    if (this.isIdle) this.#leave()
-    else this.destroy()
+    return this.isIdle ? this.#leave() : void this.destroy()
   }
 
   /** To be called every few seconds: ends a connection on which nothing was asked for so long. */
@@ -192,16 +192,6 @@ export class ForwardedStream extends Duplex {
     return this.#asked !== "more" && !this.#refused
   }
 
-  /** What a listener throws ends this visitor alone (see `FaultBoundary`). */
-  override emit(event: string | symbol, ...args: ReadonlyArray<unknown>): boolean {
-    try {
-      return super.emit(event, ...args)
-    } catch (error) {
-      this.#fault(error)
-      return true
-    }
-  }
-
   override _read() {
     if (this.#rewriter.held || this.#refused) return
     this.#heads.follow(this.#rewriter.unfinished)
@@ -225,8 +215,7 @@ export class ForwardedStream extends Duplex {
   override _final(done: (error?: Error | null) => void) {
     if (this.#mayExplain) this.#respond(silentPage())
     else if (this.#rewriter.held) this.push(null)
-    if (this.#refused) done()
-    else this.#visitor.end(done)
+    return this.#refused ? done() : void this.#visitor.end(done)
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void) {
