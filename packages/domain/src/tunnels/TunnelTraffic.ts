@@ -58,7 +58,7 @@ export class TunnelStatusReport extends Schema.Class<TunnelStatusReport>("Tunnel
   bytes_received: Count,
   bytes_sent: Count,
   direct: Schema.Boolean,
-  /** What every connected agent enforces where it ends the visitors' TLS; absent of an edge of before. */
+  /** What every connected agent enforces where it ends the visitors' TLS; absent where that is nothing. */
   enforces: Schema.optionalKey(Schema.Array(line(32)).check(Schema.isMaxLength(16))),
   connected_since: Schema.NullOr(UnixSeconds),
   last_seen: Schema.NullOr(UnixSeconds),

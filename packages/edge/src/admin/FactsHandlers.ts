@@ -47,7 +47,10 @@ const versionsOf = (tunnel: AgentPool | undefined) => {
 }
 
 const enforceable: ReadonlyArray<Enforced> = ["gate", "windows", "http_only"]
-const enforcedBy = (tunnel: AgentPool | undefined) => enforceable.filter((name) => tunnel?.enforces(name) === true)
+const enforcedBy = (tunnel: AgentPool | undefined) => {
+  const enforces = enforceable.filter((name) => tunnel?.enforces(name) === true)
+  return enforces.length === 0 ? {} : { enforces }
+}
 
 /** `parkedElsewhere` are the slots of the other processes of this edge; `nowMillis` is the moment a connected tunnel was last seen. */
 const statusOf = (
@@ -63,10 +66,10 @@ const statusOf = (
     bytes_received: tunnel?.traffic.aToB ?? 0,
     bytes_sent: tunnel?.traffic.bToA ?? 0,
     direct: false,
-    enforces: enforcedBy(tunnel),
     connected_since: seconds(tunnel?.connectedSince),
     last_seen: seconds(tunnel?.connected === true ? nowMillis : tunnel?.lastSeen),
     reach,
+    ...enforcedBy(tunnel),
     ...versionsOf(tunnel)
   })
 
