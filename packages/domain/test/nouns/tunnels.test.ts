@@ -13,6 +13,7 @@ import * as Reachability from "@catenet/domain/tunnels/Reachability"
 import * as Receipt from "@catenet/domain/tunnels/Receipt"
 import * as ShareLink from "@catenet/domain/tunnels/ShareLink"
 import * as Tunnel from "@catenet/domain/tunnels/Tunnel"
+import * as TunnelPolicy from "@catenet/domain/tunnels/TunnelPolicy"
 import * as TunnelTraffic from "@catenet/domain/tunnels/TunnelTraffic"
 import * as Uptime from "@catenet/domain/tunnels/Uptime"
 import * as Usage from "@catenet/domain/tunnels/Usage"
@@ -34,5 +35,6 @@ describeNouns("Receipt", Receipt)
 describeNouns("ShareLink", ShareLink)
 describeNouns("PlatformStatus", Status)
 describeNouns("Tunnel", Tunnel)
+describeNouns("TunnelPolicy", TunnelPolicy)
 describeNouns("TunnelTraffic", TunnelTraffic)
 describeNouns("Usage", Usage)

@@ -115,7 +115,7 @@ const isToken = Schema.is(Schema.toEncoded(ClaimInviteToken))
 const hashToken = (token: Redacted.Redacted) => TokenEncoding.hashText(native, token)
 
 /** `key` is the idempotency key of the request. */
-interface MintRequest {
+export interface MintRequest {
   readonly material: MemberMaterial
   readonly label: string | undefined
   readonly key: string | undefined

@@ -15,7 +15,7 @@ import { type FormRow, tableOf } from "../portal/FormTable.ts"
  */
 const folder = join(import.meta.dirname, "..")
 const tabled = globSync("**/*.test.ts", { cwd: folder }).flatMap((file) =>
-  Array.from(readFileSync(join(folder, file), "utf8").matchAll(/Contract\.hold\(\s*"(\w+)"/g), ([, group]) => group)
+  Array.from(readFileSync(join(folder, file), "utf8").matchAll(/\bhold\(\s*"(\w+)"/g), ([, group]) => group)
 )
 const held = new Set(tabled)
 

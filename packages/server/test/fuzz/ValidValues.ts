@@ -26,6 +26,7 @@ const shapes: ReadonlyArray<readonly [string, (random: Random, word: () => strin
   ["^https?://", (_, word) => `https://${word()}.example/${word()}`],
   ["^https://", (_, word) => `https://${word()}.example/${word()}`],
   ["^[ \\t]*[0-9a-fA-F]{64}", (random) => hex(random, 64)],
+  ["^[a-z0-9_]+(?:,", (_, word) => `${word()},${word()}`],
   ["^[a-z][a-z0-9/_-]", (_, word) => `${word()}/${word()}`],
   [
     "^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}",

@@ -152,6 +152,7 @@ const idle: Readonly<Record<string, string>> = {
   credit_ledger_account: "for an operator who checks a balance by hand",
   gate_codes_sign_in: "asked when a visitor signs out",
   gate_sessions_sign_in: "asked when a visitor signs out",
+  idempotent_answers_caller: "asked at about one write in 32",
   issuances_fingerprint: "asked when a certificate is seen for the first time",
   mailed_notices_mail: "asked when a mail is sent, and when an old one is deleted",
   notice_mails_subject: "asked when an account is deleted",

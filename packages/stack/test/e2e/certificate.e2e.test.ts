@@ -20,6 +20,20 @@ const perSecond = 50
 
 let stack: Stack
 
+/** Visitors of the demo's tunnel from its first answer on, which is the edge's. */
+const done = new AbortController()
+const answers: Array<string> = []
+const visit = () =>
+  Promise.try(() => ask({ host: "hello.localhost", port: stack.ports.frontDoor, ca: stack.root })).then(
+    ({ status }) => String(status),
+    (error: Error) => error.message
+  )
+const visitor = async () => {
+  await eventually(async () => done.signal.aborted || (await visit()) === "200", "the tunnel is served")
+  while (!done.signal.aborted) answers.push(await visit())
+}
+let visitors: ReadonlyArray<Promise<void>> = []
+
 /** The certificate that a visitor of a tunnel is shown. */
 const shownNow = (servername = "hello.localhost") =>
   new Promise<X509Certificate | undefined>((resolve) => {
@@ -33,9 +47,14 @@ const shownNow = (servername = "hello.localhost") =>
 describe("a new tunnel's certificate", () => {
   beforeAll(async () => {
     stack = await Stack.make()
+    visitors = [visitor(), visitor(), visitor()]
     await stack.up([], { CT_ACME_SERVER_LIFETIME_SECS: String(lifetime) })
   })
-  afterAll(() => stack.dispose())
+  afterAll(async () => {
+    done.abort()
+    await Promise.all(visitors)
+    await stack.dispose()
+  })
 
   it("is ordered by its agent, and no visitor is lost when the edge hands over", async () => {
     const path = stack.path("demo-agent", "certificate", "fullchain.pem")
@@ -46,18 +65,6 @@ describe("a new tunnel's certificate", () => {
         return undefined
       }
     }
-    const done = new AbortController()
-    const answers: Array<string> = []
-    const visitor = async () => {
-      while (!done.signal.aborted) {
-        const status = await ask({ host: "hello.localhost", port: stack.ports.frontDoor, ca: stack.root }).then(
-          ({ status }) => String(status),
-          (error: Error) => error.message
-        )
-        answers.push(status)
-      }
-    }
-    const visitors = [visitor(), visitor(), visitor()]
     await eventually(async () => {
       const mine = own()
       return mine !== undefined && (await shownNow())?.fingerprint256 === mine.fingerprint256
