@@ -10,7 +10,7 @@ import { Caller, quotaSubject } from "@catenet/domain/api/Access"
 import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Fiber, Layer, Option, Result, Schedule, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { SqlClient, type SqlError, SqlSchema, type Statement } from "effect/sql"
+import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 
 /** Answers that are given again: the row is claimed before the command runs and completed with it. */
@@ -31,24 +31,15 @@ interface Asked {
   readonly requestHash: string
 }
 
+/** What keeps an answer for its key, for a statement that runs a command and claims the key in one. */
+export type Kept = Asked & Sealed
+
 const makeIdempotencyStore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
     /** A row, when the key was free. A request that races for it waits here until the first one has committed or given up. */
     claim: (row: Asked & { readonly createdAt: number }) =>
       sql`insert into idempotent_answers ${sql.insert({ ...row })} on conflict (key_hash) do nothing returning key_hash`,
-    /** The whole row, as a part of another statement: without a helper, which would cost as much as the rest of it. */
-    claimed: ({
-      caller,
-      createdAt,
-      keyHash,
-      nonce,
-      requestHash,
-      sealed
-    }: Asked & Sealed & { readonly createdAt: number }) =>
-      sql`claimed as (insert into idempotent_answers (caller, key_hash, request_hash, created_at, nonce, sealed)
-        values (${caller}, ${keyHash}, ${requestHash}, ${createdAt}, ${nonce}, ${sealed})
-        on conflict (key_hash) do nothing returning 1),`,
     complete: (keyHash: string, { nonce, sealed }: Sealed) =>
       sql`update idempotent_answers set nonce = ${nonce}, sealed = ${sealed} where key_hash = ${keyHash}`,
     find: SqlSchema.findOne({
@@ -208,7 +199,7 @@ const atMostOnce = <A, B, I, E, R>(
   return Effect.flatMap(Effect.forkDetach(whole), Fiber.join)
 }
 
-const claimed = Effect.fnUntraced(function* <A, I>(
+const kept = Effect.fnUntraced(function* <A, I>(
   state: State,
   { key, ...asked }: Once,
   answer: Schema.Codec<A, I>,
@@ -216,8 +207,12 @@ const claimed = Effect.fnUntraced(function* <A, I>(
 ) {
   if (key === undefined) return undefined
   const request = { ...asked, key }
-  const asks = { ...hashesOf(request), ...(yield* holderOf(request.caller)), createdAt: yield* unixSeconds }
-  return state.store.claimed({ ...asks, ...(yield* seal(state, request, answer, result)) })
+  const made: Kept = {
+    ...hashesOf(request),
+    ...(yield* holderOf(request.caller)),
+    ...(yield* seal(state, request, answer, result))
+  }
+  return made
 })
 
 export class Idempotency extends Context.Service<
@@ -242,15 +237,8 @@ export class Idempotency extends Context.Service<
       keeping: Keeping<A, B, I>,
       command: Effect.Effect<A, E, R>
     ) => Effect.Effect<Option.Option<A>, E, R>
-    /**
-     * Claims the key with this response, as the part `claimed` of the statement that runs the command; it has no row where the
-     * key was used before. Undefined without a key.
-     */
-    readonly claimed: <A, I>(
-      request: Once,
-      answer: Schema.Codec<A, I>,
-      result: A
-    ) => Effect.Effect<Statement.Fragment | undefined>
+    /** What stores this response for its key, for a statement that claims the key too; undefined without a key. */
+    readonly kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) => Effect.Effect<Kept | undefined>
     /** Deletes responses that are older than `keptFor`. */
     readonly prune: Effect.Effect<void>
   }
@@ -261,7 +249,7 @@ export class Idempotency extends Context.Service<
       once(state, a0, answer, command),
     atMostOnce: <A, B, I, E, R>(request: Keyed, a1: Keeping<A, B, I>, command: Effect.Effect<A, E, R>) =>
       atMostOnce(state, request, a1, command),
-    claimed: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) => claimed(state, request, answer, result)
+    kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) => kept(state, request, answer, result)
   }))
 
   static readonly layer = Layer.effect(Idempotency, Idempotency.make)

@@ -33,12 +33,9 @@ const make = Effect.gen(function* () {
   return {
     /** A reason when the entry could not be written; the transaction continues. */
     append: (row: Row) => sql<Refusal>`select ${appended(row)} as refusal`,
-    /**
-     * Writes the entry with a statement that ends in `returning 1`: a row when that has changed one. `before` is a part of
-     * the same statement, by a name, that the statement reads.
-     */
-    appendTo: (statement: Statement.Fragment, row: Row, before: Statement.Fragment = sql``) =>
-      sql<Refusal>`with ${before} changed as (${statement}) select ${appended(row)} as refusal from changed`,
+    /** Writes the entry with a statement that ends in `returning 1`: a row when that has changed one. */
+    appendTo: (statement: Statement.Fragment, row: Row) =>
+      sql<Refusal>`with changed as (${statement}) select ${appended(row)} as refusal from changed`,
     list: SqlSchema.findAll({
       Request: Query,
       Result: AuditEntry,

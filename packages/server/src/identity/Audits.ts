@@ -26,11 +26,7 @@ export class Audits extends Context.Service<
     /** Writes one entry, inside the caller's transaction when there is one. */
     readonly append: (entry: Audit) => Effect.Effect<void>
     /** Writes one entry with the statement that it records, when that changes a row; whether it did. */
-    readonly appendTo: (
-      statement: Statement.Fragment,
-      entry: Audit,
-      before?: Statement.Fragment
-    ) => Effect.Effect<boolean, SqlError.SqlError>
+    readonly appendTo: (statement: Statement.Fragment, entry: Audit) => Effect.Effect<boolean, SqlError.SqlError>
     /** Complains of an entry that a statement of its own has tried to write. */
     readonly complain: (entry: Audit, written: Refusal | undefined) => Effect.Effect<void>
     /** Entries, newest first. */
@@ -47,8 +43,8 @@ export class Audits extends Context.Service<
           Effect.flatMap(([written]) => complain(entry, written)),
           Effect.catch((cause) => Effect.logError("Could not write an audit entry.", cause, factsOf(entry)))
         ),
-      appendTo: (statement: Statement.Fragment, entry: Audit, before?: Statement.Fragment) =>
-        Effect.flatMap(unixSeconds, (at) => store.appendTo(statement, { ...entry, at }, before)).pipe(
+      appendTo: (statement: Statement.Fragment, entry: Audit) =>
+        Effect.flatMap(unixSeconds, (at) => store.appendTo(statement, { ...entry, at })).pipe(
           Effect.tap(([written]) => complain(entry, written)),
           Effect.map((rows) => rows.length > 0)
         ),

@@ -12,9 +12,8 @@ import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Statement } from "effect/sql"
 import { Outbox } from "../edges/Outbox.ts"
-import { Idempotency, type Once } from "../http/Idempotency.ts"
+import { Idempotency, type Kept, type Once } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
 import { over } from "../runtime/Over.ts"
 import { sha256Hex, freshHex32, freshHex64 } from "../runtime/TokenSecrets.ts"
@@ -50,13 +49,13 @@ const dependencies = Effect.gen(function* () {
   const outbox = yield* Outbox
   const addresses = yield* AddressRecords
   const audits = yield* Audits
-  const { claimed, once } = yield* Idempotency
+  const { kept, once } = yield* Idempotency
   const { tunnelsPerAccount } = yield* Settings
   const claims = yield* HostnameProofStore
   const rules = yield* HostnameRules
   const random = yield* SecureRandom.SecureRandom
   const withEntropy = Effect.provideService(SecureRandom.SecureRandom, random)
-  return { addresses, audits, claimed, claims, hosts, once, outbox, rules, store, tunnelsPerAccount, withEntropy }
+  return { addresses, audits, claims, hosts, kept, once, outbox, rules, store, tunnelsPerAccount, withEntropy }
 })
 type State = Effect.Success<typeof dependencies>
 
@@ -75,16 +74,13 @@ const fresh = Effect.fnUntraced(function* (
  * The row of a tunnel with its audit entry: the one statement of every creation, which may claim the key of its request
  * first. Whether it was made; without `usualMost` the account may have any number.
  */
-const enrol = (
-  state: State,
-  row: Effect.Success<ReturnType<typeof fresh>>,
-  usualMost?: number,
-  claim?: Statement.Fragment
-) => {
-  const inserted = state.store.insert(row, usualMost, claim !== undefined)
-  return state.audits
-    .appendTo(inserted, audit("tunnel_enrolled", row.subject, row.id), claim)
-    .pipe(mapConstraint("tunnels_per_account", (most) => new TunnelLimitReached({ limit: Number(most) })))
+const enrol = (state: State, row: Effect.Success<ReturnType<typeof fresh>>, usualMost?: number, kept?: Kept) => {
+  const entry = audit("tunnel_enrolled", row.subject, row.id)
+  return state.store.enrol(row, usualMost, entry, kept).pipe(
+    Effect.tap(([written]) => state.audits.complain(entry, written)),
+    Effect.map(([written]) => written?.isNew === true),
+    mapConstraint("tunnels_per_account", (most) => new TunnelLimitReached({ limit: Number(most) }))
+  )
 }
 
 /**
@@ -137,8 +133,8 @@ const insertAnswered = Effect.fnUntraced(function* (state: State, owner: Subject
     ...allOff
   })
   const answer = { id, token, hostname: null, calls: [], tunnel }
-  const claim = yield* state.claimed(repeat, MadeAndShown, answer)
-  return (yield* enrol(state, row, state.tunnelsPerAccount, claim)) ? tunnel : undefined
+  const keeps = yield* state.kept(repeat, MadeAndShown, answer)
+  return (yield* enrol(state, row, state.tunnelsPerAccount, keeps)) ? tunnel : undefined
 })
 
 /** Orders the edge at once when it can be reached, and later otherwise: the tunnel exists either way. */

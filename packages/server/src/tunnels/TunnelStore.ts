@@ -2,6 +2,7 @@
 import { AgentProof, tunnelOptionNames, TunnelOptions, TunnelOptionsChange } from "@catenet/domain/edges/TunnelOptions"
 import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
 import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain/tunnels/Tunnel"
+import type { Audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
@@ -10,6 +11,8 @@ import { PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { proofOf } from "../edges/AgentKeyStore.ts"
+import type { Kept } from "../http/Idempotency.ts"
+import type { Refusal } from "../identity/AuditStore.ts"
 import { keysetOn, PageOfAll } from "../store/KeysetPage.ts"
 import type { HostnameRules } from "./hostnames/HostnameRules.ts"
 
@@ -67,6 +70,10 @@ const ShownRow = Schema.Struct({
 })
 export type ShownRow = typeof ShownRow.Type
 
+interface Enrolled extends Refusal {
+  readonly isNew: boolean
+}
+
 export interface Change {
   readonly name?: string
   readonly requireLogin?: boolean
@@ -99,19 +106,22 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
       union all (select l.id from tunnels l where l.id in (
         select tunnel_id from tunnel_grants where grantee = ${subject}) ${isAfter(after)} ${most}))`
   }
-  const [fromClaimed, nothing] = [sql.literal("from claimed"), sql.literal("")]
-
   return {
     /**
-     * With `usualMost` the account must have room, else `tunnels_per_account` is violated; commands that count its tunnels
-     * come one after the other. A tunnel that is `claimed` is made where that part of the statement has a row.
+     * Makes the tunnel with its audit entry, and keeps the answer for the key of the request; changes nothing where the key was
+     * used before. With `usualMost` the account must have room, else `tunnels_per_account` is violated; commands that count its
+     * tunnels come one after the other.
      */
-    insert: (tunnel: typeof Fresh.Type, usualMost: number | undefined, isClaimed: boolean) => {
+    enrol: (
+      tunnel: typeof Fresh.Type,
+      usualMost: number | undefined,
+      { action, actor }: Audit,
+      kept: Kept | undefined
+    ) => {
       const { createdAt, hostname, id, name, routingToken, subject } = encodeFresh(tunnel)
-      return sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at)
-        select ${id}, ${subject}, ${name}, ${hostname}, ${routingToken}, ${createdAt}
-        ${isClaimed ? fromClaimed : nothing}
-        ${usualMost === undefined ? nothing : sql`where tunnels_admit(${subject}, ${usualMost})`} returning 1`
+      const { caller = null, keyHash = null, nonce = null, requestHash = null, sealed = null } = kept ?? {}
+      return sql<Enrolled>`select is_new, refusal from tunnel_enrol(${id}, ${subject}, ${name}, ${hostname}, ${routingToken},
+        ${createdAt}, ${usualMost ?? null}, ${actor}, ${action}, ${caller}, ${keyHash}, ${requestHash}, ${nonce}, ${sealed})`
     },
     all: SqlSchema.findAll({
       Request: PageOfAll,

@@ -13,6 +13,7 @@ import * as answersInTurns from "./0130_answers_in_turns.ts"
 import * as tunnelLimit from "./0131_tunnel_limit.ts"
 import * as serviceAccountMakers from "./0132_service_account_makers.ts"
 import * as tunnelPolicies from "./0133_tunnel_policies.ts"
+import * as tunnelEnrol from "./0134_tunnel_enrol.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -25,5 +26,6 @@ export const migrations = {
   "0130_answers_in_turns": answersInTurns.up,
   "0131_tunnel_limit": tunnelLimit.up,
   "0132_service_account_makers": serviceAccountMakers.up,
-  "0133_tunnel_policies": tunnelPolicies.up
+  "0133_tunnel_policies": tunnelPolicies.up,
+  "0134_tunnel_enrol": tunnelEnrol.up
 } as const
