@@ -9,13 +9,16 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
 import { temporaryFolder, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { until } from "@catenet/testing/Eventually"
 import { onThisMachine } from "@catenet/testing/Promptness"
+import { database } from "@catenet/testing/server/Accounts"
 import { account, ask } from "@catenet/testing/server/channels/Asking"
 import { grantBy, keyOf, linkOf, materialOf, seedOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Option, References, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
 import { once } from "node:events"
 import * as ChannelSession from "../../../agent/src/channel/session/ChannelSession.ts"
 import * as DirectPath from "../../../agent/src/channel/session/DirectPath.ts"
@@ -96,6 +99,15 @@ const loopback: DirectUpgrade.Reachability = {
 }
 
 const farAhead = 4_000_000_000n
+
+/** Orders that some edge has not carried out. */
+const openOrders = SqlClient.SqlClient.use(
+  (sql) => sql<{ open: number }>`select count(*)::int as open from outbox where refused_at is null`
+).pipe(
+  Effect.map(([row]) => row?.open),
+  Effect.provide(database),
+  Effect.orDie
+)
 
 const closed = ({ stream }: ChannelSession.ChannelSession) =>
   Effect.callback<void>((resume) => {
@@ -306,6 +318,8 @@ layer(Layer.merge(stack, surroundings), { excludeTestServices: true, timeout: "1
         const rekeying = { channel, operator_pubkey: keyOf("successor"), confirm_rekey: true }
         ok(yield* ask(account("ada"), "/me/channels", rekeying))
         yield* session.ended
+        // The first of the two edges that hears of it ends the session.
+        yield* until(openOrders, (open) => open === 0)
         way.sever()
         for (const [edge, word] of [
           [first, "rekeyed-a"],

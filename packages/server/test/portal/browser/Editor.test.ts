@@ -56,7 +56,7 @@ describe.skipIf(missing)("the editor in a browser", () => {
           assert.include(await status(own.page).textContent(), "changed elsewhere")
           assert.strictEqual(await status(shared.page).textContent(), "")
           assert.strictEqual(await own.page.inputValue("#field-email"), "half typ")
-          assert.strictEqual(await own.page.evaluate("document.activeElement.id"), "field-email")
+          await own.page.waitForFunction("document.activeElement.id === 'field-email'")
 
           // Both want the same link at once: one makes it, the other reads why not and sees it.
           const both = [own, shared].map(async ({ page }) => {
@@ -78,7 +78,7 @@ describe.skipIf(missing)("the editor in a browser", () => {
           await linked(shared.page, 1)
           await connectByKeys(shared.page, "drawn a", "drawn b", "Delete")
           await shared.page.waitForSelector("[role=alert]")
-          assert.strictEqual(await shared.page.evaluate("document.activeElement.dataset.agent"), keyOf("drawn b"))
+          await shared.page.waitForFunction(`document.activeElement.dataset.agent === "${keyOf("drawn b")}"`)
           assert.strictEqual(await links(shared.page), 1)
 
           await own.page.fill("#field-email", "")
@@ -105,7 +105,7 @@ describe.skipIf(missing)("the editor in a browser", () => {
           await page.click("form[action$='/suggest'] button")
           await page.waitForSelector("#field-shortcut_budget[aria-invalid]")
           assert.strictEqual(await page.inputValue("#field-shortcut_budget"), "17")
-          assert.strictEqual(await page.evaluate("document.activeElement.id"), "field-shortcut_budget")
+          await page.waitForFunction("document.activeElement.id === 'field-shortcut_budget'")
           await page.fill("#field-shortcut_budget", "0")
           await page.click("form[action$='/suggest'] button")
           await page.waitForSelector("line.suggested", { state: "attached" })

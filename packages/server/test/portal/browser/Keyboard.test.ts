@@ -51,7 +51,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
           await page.keyboard.press("ArrowDown")
           await type(page, "#field-expires_in_hours", "0")
           await Promise.all([page.keyboard.press("Enter"), page.waitForNavigation()])
-          assert.strictEqual(await page.evaluate("document.activeElement.id"), "field-expires_in_hours")
+          await page.waitForFunction("document.activeElement.id === 'field-expires_in_hours'")
           await page.keyboard.press("Control+A")
           await page.keyboard.type("2")
           await press(page, "Enter", /^\/portal\/tunnels\/[0-9a-f]{32}$/u)

@@ -37,7 +37,7 @@ describe.skipIf(missing)("the operators' page in a browser", () => {
           await form.locator("input[name=max]").fill("1000001")
           await form.locator("button").click()
           await page.waitForSelector("#field-max[aria-invalid]")
-          assert.strictEqual(await page.evaluate("document.activeElement.id"), "field-max")
+          await page.waitForFunction("document.activeElement.id === 'field-max'")
           assert.strictEqual(await form.locator("input[name=subject]").inputValue(), "browsing-eve")
           await form.locator("input[name=max]").fill("3")
           await form.locator("button").click()
