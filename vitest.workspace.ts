@@ -81,7 +81,7 @@ export default defineConfig({
   test: {
     sequence: { sequencer: ByProject },
     // More than there are processors: a test that uses sockets and processes waits for most of its time.
-    maxWorkers: 6,
+    maxWorkers: 4,
     projects: [...order.filter((name) => name !== "duration" && name !== "e2e").map(unit), duration, endToEnd]
   }
 })

@@ -130,7 +130,8 @@ layer(Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer, TestIssuer.layer),
       const held = yield* sql.reserve
       yield* held.executeUnprepared(`select pg_advisory_lock(${lock})`, [], undefined)
       yield* Effect.forEach(stopped, (tunnel) => Effect.forkScoped(Effect.ignore(rotate(tunnel))))
-      const waiting = sql`select 1 from pg_locks where locktype = 'advisory' and objid = ${lock} and not granted`
+      const waiting = sql`select 1 from pg_locks where locktype = 'advisory' and objid = ${lock} and not granted
+        and database = (select oid from pg_database where datname = current_database())`
       yield* until(waiting, (rows) => rows.length === places.length)
       const striking = yield* Effect.forkScoped(program.strike)
       const answers = Effect.exit(Effect.tryPromise(() => fetch(`${program.url}/readyz`)))

@@ -58,7 +58,8 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
         yield* Deferred.await(holding)
         const waiting = yield* Effect.forkChild(asReplica(Effect.exit(migrate)))
         const terminated = sql<{ ended: boolean }>`select pg_terminate_backend(pid) as ended from pg_locks
-          where locktype = 'advisory' and not granted`
+          where locktype = 'advisory' and not granted
+            and database = (select oid from pg_database where datname = current_database())`
         const ended = yield* until(terminated, (rows) => rows.length > 0)
         const exit = yield* Fiber.join(waiting)
         yield* Deferred.succeed(go, undefined)
