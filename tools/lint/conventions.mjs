@@ -14,6 +14,8 @@
  *   finds it;
  * - the lists contain no file that no longer needs its exception.
  * `--fix` sorts imports.
+ *
+ * One file above 300 lines, because each rule is a few lines over the same parsed sources, which are read once for all of them.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
