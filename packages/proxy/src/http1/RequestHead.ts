@@ -113,8 +113,7 @@ const parseConnection = (fields: ReadonlyArray<Field>, minor: RequestHead["minor
   }
 }
 
-const write = (fields: ReadonlyArray<readonly [name: string, value: string]>) =>
-  fields.map(([name, value]) => `${name}: ${value}\r\n`).join("")
+const line = (name: string, value: string) => `${name}: ${value}\r\n`
 
 const structureOf = (
   { options, protocol, trailers }: Connection,
@@ -122,18 +121,19 @@ const structureOf = (
   minor: RequestHead["minor"],
   hasLength: boolean
 ) => {
-  const kept = [
-    ...(protocol === undefined ? [] : ["Upgrade"]),
-    ...(trailers && minor === "1" ? ["TE"] : []),
-    ...(options.has("close") ? ["close"] : options.has("keep-alive") ? ["keep-alive"] : [])
-  ]
-  return write([
-    ...(framing._tag === "Chunked" ? [["Transfer-Encoding", "chunked"] as const] : []),
-    ...(framing._tag === "Length" && hasLength ? [["Content-Length", `${framing.bytes}`] as const] : []),
-    ...(kept.length === 0 ? [] : [["Connection", kept.join(", ")] as const]),
-    ...(protocol === undefined ? [] : [["Upgrade", protocol] as const]),
-    ...(trailers && minor === "1" ? [["TE", "trailers"] as const] : [])
-  ])
+  const hasTrailers = trailers && minor === "1"
+  let text = ""
+  if (framing._tag === "Chunked") text += line("Transfer-Encoding", "chunked")
+  else if (hasLength) text += line("Content-Length", `${framing.bytes}`)
+  const kept = []
+  if (protocol !== undefined) kept.push("Upgrade")
+  if (hasTrailers) kept.push("TE")
+  if (options.has("close")) kept.push("close")
+  else if (options.has("keep-alive")) kept.push("keep-alive")
+  if (kept.length > 0) text += line("Connection", kept.join(", "))
+  if (protocol !== undefined) text += line("Upgrade", protocol)
+  if (hasTrailers) text += line("TE", "trailers")
+  return text
 }
 
 /** Without the gate's cookies, and without a name of the request that cannot be passed on, or several of them. */
@@ -200,12 +200,8 @@ const gateFields = (identity: GateIdentity | undefined): Readonly<Record<string,
         ...(identity.subject === undefined ? {} : { "X-Gate-Subject": identity.subject })
       }
 
-/** The fields that name the visitor (RFC 7239 and its older cousins), and the request where it has no name. */
-export const visitorFields = (
-  visitor: Visitor,
-  host: string | undefined,
-  hasRequestId: boolean
-): Readonly<Record<string, string>> => {
+/** The fields that name the visitor (RFC 7239 and its older cousins), but for the request's own. */
+export const visitorFields = (visitor: Visitor, host: string | undefined): Readonly<Record<string, string>> => {
   const named = host ?? visitor.hostname ?? "unknown"
   return {
     "X-Forwarded-For": visitor.address,
@@ -214,10 +210,24 @@ export const visitorFields = (
     "X-Forwarded-Port": portOf(named),
     ...(isIP(visitor.address) === 0 ? {} : { "X-Real-IP": visitor.address }),
     ...gateFields(visitor.identity),
-    ...(hasRequestId ? {} : { "X-Request-Id": Entropy.randomUUID() }),
     Forwarded: `for=${quotedNode(visitor.address)};host="${named}";proto=https`
   }
 }
+
+/** What {@link visitorFields} are as text for the host that a visitor asked last, which is mostly the one it asks next. */
+const written = new WeakMap<Visitor, { readonly host: string | undefined; readonly text: string }>()
+
+const visitorText = (visitor: Visitor, host: string | undefined): string => {
+  const last = written.get(visitor)
+  if (last !== undefined && last.host === host) return last.text
+  let text = ""
+  for (const [name, value] of Object.entries(visitorFields(visitor, host))) text += line(name, value)
+  written.set(visitor, { host, text })
+  return text
+}
+
+/** The name of a request that came without one. */
+export const newRequestId = (): string => Entropy.randomUUID()
 
 /** Refuses a request for another host than the connection was made for. */
 export const checkHost = ({ host }: RequestHead, { hostname }: Visitor): Result.Result<void, BadRequest> =>
@@ -231,8 +241,8 @@ export const checkHost = ({ host }: RequestHead, { hostname }: Visitor): Result.
 export const rewrite = (head: RequestHead, visitor: Visitor): Result.Result<Buffer, BadRequest> =>
   Result.map(checkHost(head, visitor), () => {
     let text = `${head.method} ${head.target} HTTP/1.${head.minor}\r\nHost: ${head.host ?? visitor.hostname ?? ""}\r\n`
-    for (const { name, value } of head.fields) text += `${name}: ${value}\r\n`
-    const hasRequestId = head.fields.some(({ key }) => key === requestId)
-    const added = write(Object.entries(visitorFields(visitor, head.host, hasRequestId)))
-    return Buffer.from(`${text}${head.structure}${added}\r\n`, "latin1")
+    for (const { name, value } of head.fields) text += line(name, value)
+    text += head.structure
+    if (!head.fields.some(({ key }) => key === requestId)) text += line("X-Request-Id", newRequestId())
+    return Buffer.from(`${text}${visitorText(visitor, head.host)}\r\n`, "latin1")
   })

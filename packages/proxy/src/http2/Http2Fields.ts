@@ -2,7 +2,7 @@
 import { originCookies } from "@catenet/wire/transport/GateCookies"
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2"
 import { isEndToEnd, isRequestId, requestId } from "../FieldNames.ts"
-import { type Visitor, visitorFields } from "../http1/RequestHead.ts"
+import { newRequestId, type Visitor, visitorFields } from "../http1/RequestHead.ts"
 
 const passes = (name: string) => !name.startsWith(":") && name !== "expect" && name !== "cookie" && isEndToEnd(name)
 
@@ -29,6 +29,7 @@ export const toOrigin = (
     ...cookieFields(headers.cookie),
     ...(body && headers["content-length"] === undefined ? { "Transfer-Encoding": "chunked" } : {}),
     ...(headers["te"] === "trailers" ? { TE: "trailers", Connection: "TE" } : {}),
-    ...visitorFields(visitor, authority, hasRequestId)
+    ...(hasRequestId ? {} : { "X-Request-Id": newRequestId() }),
+    ...visitorFields(visitor, authority)
   }
 }

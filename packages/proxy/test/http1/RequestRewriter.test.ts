@@ -9,8 +9,8 @@ import { RequestRewriter } from "../../src/http1/RequestRewriter.ts"
 const visitor = { address: "203.0.113.7", hostname: "app.example.test" }
 const rewriting = (httpOnly = false) => new RequestRewriter(visitor, { httpOnly, asks: ({ upgrade }) => upgrade })
 const added =
-  "X-Forwarded-For: 203.0.113.7\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: app.example.test\r\n" +
-  "X-Forwarded-Port: 443\r\nX-Real-IP: 203.0.113.7\r\nX-Request-Id: ID\r\n" +
+  "X-Request-Id: ID\r\nX-Forwarded-For: 203.0.113.7\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: app.example.test\r\n" +
+  "X-Forwarded-Port: 443\r\nX-Real-IP: 203.0.113.7\r\n" +
   'Forwarded: for=203.0.113.7;host="app.example.test";proto=https\r\n\r\n'
 
 /** With one name for every request that the proxy named. */

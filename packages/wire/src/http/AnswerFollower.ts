@@ -7,6 +7,7 @@ import { ResponseTracker } from "./ResponseTracker.ts"
 const methodPattern = /^([A-Z]{3,12}) [^ ]/
 /** Bytes of a chunk in which a method may stand. */
 const looked = 16
+const isUpperCase = (byte: number | undefined) => byte !== undefined && byte >= 0x41 && byte <= 0x5a
 
 export class AnswerFollower {
   readonly #answers = new ResponseTracker()
@@ -15,6 +16,7 @@ export class AnswerFollower {
 
   /** A chunk of the client. */
   asks(chunk: Uint8Array): void {
+    if (this.#answers.isEndless || !isUpperCase(chunk[0])) return
     const beginning = Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, looked)).toString("latin1")
     this.#method = methodPattern.exec(beginning)?.[1] ?? this.#method
   }

@@ -15,6 +15,7 @@ export interface TrackedRequest {
 /** Bytes of the longest head that is followed. */
 const maxHead = 65_536
 const headEnd = Buffer.from("\r\n\r\n")
+const nothing = Buffer.alloc(0)
 const statusLinePattern = /^HTTP\/1\.[01] (\d{3})(?: |$)/
 
 type Phase =
@@ -29,28 +30,33 @@ interface Head {
   readonly framing: Framing | undefined
 }
 
-const valuesOf = (fields: ReadonlyArray<string>, name: string) =>
-  fields.flatMap((field) => (field.toLowerCase().startsWith(`${name}:`) ? [field.slice(name.length + 1).trim()] : []))
+const framingField = /\r\n(transfer-encoding|content-length):((?:[^\r]|\r(?!\n))*)/gi
 
 const parse = (text: string): Head | undefined => {
-  const [statusLine = "", ...fields] = text.split("\r\n")
-  const status = statusLinePattern.exec(statusLine)?.[1]
+  const end = text.indexOf("\r\n")
+  const status = statusLinePattern.exec(end < 0 ? text : text.slice(0, end))?.[1]
   if (status === undefined) return undefined
-  const encodings = valuesOf(fields, "transfer-encoding")
-  const [length, ...others] = valuesOf(fields, "content-length")
-  if (encodings.length > 0) {
-    const chunked = encodings.join(",").toLowerCase().endsWith("chunked")
-    return { status: Number(status), framing: chunked ? { _tag: "Chunked" } : undefined }
+  let [encodings, length]: [string | undefined, string | undefined] = [undefined, undefined]
+  let hasOneLength = true
+  for (const [, name = "", untrimmed = ""] of end < 0 ? [] : text.matchAll(framingField)) {
+    const value = untrimmed.trim()
+    if (name.length === "transfer-encoding".length) encodings = value
+    else if (length === undefined) length = value
+    else hasOneLength &&= length === value
   }
-  const known = length !== undefined && /^\d{1,15}$/.test(length) && others.every((other) => other === length)
-  return { status: Number(status), framing: known ? { _tag: "Length", bytes: Number(length) } : undefined }
+  if (encodings !== undefined) {
+    const isChunked = encodings.toLowerCase().endsWith("chunked")
+    return { status: Number(status), framing: isChunked ? { _tag: "Chunked" } : undefined }
+  }
+  const isKnown = length !== undefined && hasOneLength && /^\d{1,15}$/.test(length)
+  return { status: Number(status), framing: isKnown ? { _tag: "Length", bytes: Number(length) } : undefined }
 }
 
 const isBodyless = (method: string, status: number) => method === "HEAD" || status === 204 || status === 304
 
 export class ResponseTracker {
   #phase: Phase = { _tag: "Head" }
-  #pending: Buffer = Buffer.alloc(0)
+  #pending: Buffer = nothing
   readonly #asked: Array<TrackedRequest> = []
   #verdict: boolean | undefined
 
@@ -111,12 +117,11 @@ export class ResponseTracker {
   #head(bytes: Buffer): Buffer {
     const text = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes])
     const end = text.indexOf(headEnd)
-    const looksRight = "HTTP/1.".startsWith(text.toString("latin1", 0, 7))
-    if (end < 0 && looksRight && text.length <= maxHead) {
+    if (end < 0 && text.length <= maxHead && "HTTP/1.".startsWith(text.toString("latin1", 0, 7))) {
       this.#pending = text
-      return Buffer.alloc(0)
+      return nothing
     }
-    this.#pending = Buffer.alloc(0)
+    this.#pending = nothing
     const head = end < 0 ? undefined : parse(text.toString("latin1", 0, end))
     const [request] = this.#asked
     if (head === undefined || request === undefined) this.#giveUp()

@@ -38,8 +38,27 @@ export const coalesceReads = <R extends Readable>(stream: R, onSmall: () => void
   return Object.assign(stream, { push: coalescing })
 }
 
-/** Call it before each write to the stream: small ones of one turn become one. */
+/** The turn of the event loop, counted while somebody asks. */
+let turn = 0
+let isCounting = false
+const endTurn = () => {
+  turn += 1
+  isCounting = false
+}
+const currentTurn = () => {
+  if (!isCounting) {
+    isCounting = true
+    setImmediate(endTurn)
+  }
+  return turn
+}
+
+/**
+ * Call it before each write to the stream: of the small ones of one turn, the first passes at once, and the others become one.
+ * Most turns bring a stream one piece, which would wait for nothing.
+ */
 export const coalesceWrites = (stream: Writable): ((chunk: Uint8Array) => void) => {
+  let writtenIn = -1
   let isCorked = false
   const uncork = () => {
     isCorked = false
@@ -47,8 +66,12 @@ export const coalesceWrites = (stream: Writable): ((chunk: Uint8Array) => void) 
   }
   return ({ length }) => {
     if (isCorked || length >= smallBytes) return
-    isCorked = true
-    stream.cork()
-    setImmediate(uncork)
+    const now = currentTurn()
+    if (now === writtenIn) {
+      isCorked = true
+      stream.cork()
+      setImmediate(uncork)
+    }
+    writtenIn = now
   }
 }
