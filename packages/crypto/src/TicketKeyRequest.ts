@@ -4,6 +4,7 @@
  * authenticate the control plane: the connection has to.
  */
 import { Result } from "effect"
+import * as Bytes from "./Bytes.ts"
 import { initiate, respond } from "./noise/Noise.ts"
 import type { KeyRefused, ReadError, WriteError } from "./noise/NoiseError.ts"
 import * as Preimage from "./Preimage.ts"
@@ -96,3 +97,22 @@ export const answer = (
  * ```
  */
 export const { sign, verify } = layout
+
+const assertionLabel = Bytes.fromText("ct-edge-visitor-assertion-v1")
+
+/**
+ * The Ed25519 seed by which edges sign who visitors are, as it follows from a key of session tickets: edges with the same keys, and
+ * the control plane that gave them, know the same seed. 32 bytes.
+ *
+ * ```ts
+ * import { notDeepStrictEqual, strictEqual } from "node:assert"
+ * import { portable } from "@catenet/crypto/portable"
+ * import * as TicketKeyRequest from "@catenet/crypto/TicketKeyRequest"
+ *
+ * const seedOf = (byte: number) => TicketKeyRequest.assertionSeed(portable, new Uint8Array(48).fill(byte))
+ * strictEqual(seedOf(1).length, 32)
+ * notDeepStrictEqual(seedOf(1), seedOf(2))
+ * ```
+ */
+export const assertionSeed = (suite: Suite, ticketKey: Uint8Array): Uint8Array =>
+  suite.hmacSha256(ticketKey, assertionLabel)

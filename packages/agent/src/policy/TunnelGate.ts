@@ -76,14 +76,25 @@ export const make = Effect.fn("TunnelGate.make")(function* (
           (entry) => entry && { path: entry.path, seconds: entry.seconds, session: Redacted.value(entry.session) }
         )
       ),
-    end: (host, session) => call(host, (name) => client.endSession(name, idOf(session)))
+    end: (host, session) => call(host, (name) => client.endSession(name, idOf(session))),
+    // Agents that were enrolled since the policy changed last are not in what is kept of it.
+    keys: () =>
+      run(
+        Effect.match(client.fetch(policy.stored?.etag), {
+          onFailure: () => policy.policy,
+          onSuccess: (fetched) => (fetched._tag === "Changed" ? fetched.policy : policy.policy)
+        })
+      ).then((known) => known?.assertion_keys ?? [])
   }
 
-  const key = { bytes: Redacted.value(seed) }
+  const bytes = Redacted.value(seed)
+  const key = { bytes }
   const gate = new VisitorGate({
     hosts: { tunnelOf: () => tunnel, isGated: () => policy.isGated },
     visitors,
     keys: { current: key, opening: [key] },
+    // The control plane knows the public key of an enrolled agent, and every party of the host gets it from there.
+    assertionKeys: { current: bytes, opening: [bytes] },
     now: () => clock.currentTimeMillisUnsafe(),
     onFault,
     onFailure: (error) => void log(Effect.logWarning("the control plane has not answered about a visitor", error))

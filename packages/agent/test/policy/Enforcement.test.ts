@@ -1,7 +1,9 @@
 /** What an agent does by the policy of its tunnel with visitors whose TLS it ends, over HTTP/1.1 and HTTP/2. */
+import { native } from "@catenet/crypto/native"
 import { AccessPolicy, WeeklySchedule } from "@catenet/domain/edges/AccessPolicy"
 import { GateAnswer } from "@catenet/domain/tunnels/GateVisit"
 import { TunnelPolicy } from "@catenet/domain/tunnels/TunnelPolicy"
+import { PublicKey } from "@catenet/domain/values/Keys"
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -23,6 +25,7 @@ import * as TerminatingPort from "../harness/TerminatingPort.ts"
 const temporaryFolder = temporaryFolders("ct-enforcement-")
 const { host } = TerminatingPort
 const session = "S".repeat(43)
+const seed = new Uint8Array(32).fill(3)
 
 const policyOf = (more: Partial<TunnelPolicy>) =>
   new TunnelPolicy({
@@ -42,15 +45,20 @@ const stage = Effect.fnUntraced(function* (policy: TunnelPolicy | undefined, { g
   if (policy === undefined) kept.settle()
   else kept.confirmed("t", { policy, etag: "e" })
   clock.now += age * 1_000
+  let fetched = 0
   const unused = () => Effect.die("not asked here")
   const client: PolicyClient = {
-    fetch: unused,
+    fetch: () =>
+      Effect.suspend(() => {
+        fetched += 1
+        return Effect.fail(new Error("the control plane is away"))
+      }),
     redeem: unused,
     endSession: unused,
     session: () => Effect.succeed(new GateAnswer({ identity: "vera@example.test", expires_at: null, sign_in: null }))
   }
   const { fault } = yield* AgentMetrics
-  const enforcement = yield* TunnelGate.make(kept, client, Redacted.make(new Uint8Array(32).fill(3)), fault)
+  const enforcement = yield* TunnelGate.make(kept, client, Redacted.make(seed), fault)
   let reached = 0
   const http = createServer((_request, response) => void response.end("the origin"))
   const origin = createTcpServer((socket) => {
@@ -99,7 +107,7 @@ const stage = Effect.fnUntraced(function* (policy: TunnelPolicy | undefined, { g
         })
     )
   })
-  return { kept, clock, say, both: [over1, over2] as const, reached: () => reached }
+  return { kept, clock, say, both: [over1, over2] as const, reached: () => reached, fetched: () => fetched }
 })
 
 const test = (name: string, body: Effect.Effect<void, unknown, any>) =>
@@ -152,6 +160,29 @@ describe("an agent that enforces the policy of its tunnel", () => {
       assert.strictEqual(reached(), 0)
       for (const over of both) assert.strictEqual(yield* over(cookie), 200)
       for (const over of both) assert.strictEqual(yield* over(cookie, "/.well-known/agent-card.json"), 200)
+    })
+  )
+
+  test(
+    "publishes its key and those it knows of other parties to anybody, and does not ask about them for each request",
+    Effect.gen(function* () {
+      const others = [1, 2].map((byte) => PublicKey.make(`0${byte}`.repeat(32)))
+      const { both, fetched, reached, say } = yield* stage(policyOf({ require_login: true, assertion_keys: others }))
+      const path = "/.well-known/catenet/jwks.json"
+      const [, body = ""] = (yield* say(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).split("\r\n\r\n")
+      const own = native.ed25519.publicKey(seed)
+      const expected = [own, ...others.map((key) => Buffer.from(key, "hex"))]
+      assert.deepStrictEqual(
+        JSON.parse(body).keys.map(({ x }: { readonly x: string }) => x),
+        expected.map((key) => Buffer.from(key).toString("base64url"))
+      )
+      for (const over of [...both, ...both]) assert.strictEqual(yield* over("", path), 200)
+      assert.strictEqual(fetched(), 1)
+      assert.match(yield* say(`POST ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`), /^HTTP\/1.1 401 /)
+      assert.strictEqual(reached(), 0)
+      const open = yield* stage(policyOf({}))
+      assert.strictEqual(yield* open.both[0]("", path), 200)
+      assert.strictEqual(open.reached(), 1, "without a login the path is the origin's")
     })
   )
 

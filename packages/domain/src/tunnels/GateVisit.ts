@@ -1,5 +1,6 @@
 /** What an edge and the control plane say to each other about visitors of a host that requires login. */
 import { Schema } from "effect"
+import { PublicKey } from "../values/Keys.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { pattern } from "../values/Pattern.ts"
 import { GateToken } from "../values/Tokens.ts"
@@ -20,7 +21,9 @@ export class GateAnswer extends Schema.Class<GateAnswer>("GateAnswer")({
   subject: Schema.optionalKey(Identity),
   /** When the session expires. */
   expires_at: Schema.NullOr(UnixSeconds),
-  sign_in: Schema.NullOr(Schema.String)
+  sign_in: Schema.NullOr(Schema.String),
+  /** To an edge that asks without a session: the public keys of all parties that sign assertions for the host. */
+  assertion_keys: Schema.optionalKey(Schema.Array(PublicKey))
 }) {}
 
 /** What a code is exchanged for: the value of the cookie, the seconds it lasts, and where the visitor wanted to go. */

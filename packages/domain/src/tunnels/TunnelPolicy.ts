@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { TunnelOptions } from "../edges/TunnelOptions.ts"
+import { PublicKey } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 
 export class TunnelPolicy extends Schema.Class<TunnelPolicy>("TunnelPolicy")({
@@ -13,5 +14,7 @@ export class TunnelPolicy extends Schema.Class<TunnelPolicy>("TunnelPolicy")({
   /** Grows when visitors may have lost their right to pass: each of them is to be asked about again. */
   share_epoch: Count,
   access: Schema.NullOr(AccessPolicy),
-  options: TunnelOptions
+  options: TunnelOptions,
+  /** The public keys of all agents and edges that sign assertions about visitors of the tunnel. */
+  assertion_keys: Schema.optionalKey(Schema.Array(PublicKey))
 }) {}

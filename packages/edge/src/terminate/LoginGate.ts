@@ -1,4 +1,6 @@
 /** The login gate of the hosts whose TLS this edge ends, and of which hosts it has to keep closed: the control plane knows who visitors are. */
+import { native } from "@catenet/crypto/native"
+import { assertionSeed } from "@catenet/crypto/TicketKeyRequest"
 import { BrowserHash } from "@catenet/domain/tunnels/GateVisit"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { retryForever } from "@catenet/platform/RetryForever"
@@ -8,10 +10,29 @@ import { ControlPlane } from "../control/ControlPlane.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Routes } from "../routes/Routes.ts"
 import { SessionTickets } from "../tls/SessionTickets.ts"
+import type { TicketKey, TicketKeyRing } from "../tls/TicketKeyRing.ts"
 
 /** A control plane that does not answer soon keeps visitors waiting for nothing. */
 const callLimit = "5 seconds"
 const checkEvery = "5 seconds"
+
+/** All edges that have the same ticket keys sign alike, and publish all of them. */
+const assertionKeysOf = (ring: TicketKeyRing) => {
+  const seeds = new WeakMap<TicketKey, Uint8Array>()
+  const seedOf = (key: TicketKey) => {
+    const seed = seeds.get(key) ?? assertionSeed(native, key.bytes)
+    seeds.set(key, seed)
+    return seed
+  }
+  return {
+    get current() {
+      return seedOf(ring.current)
+    },
+    get opening() {
+      return ring.opening.map(seedOf)
+    }
+  }
+}
 
 const readHost = Schema.decodeUnknownEffect(Hostname)
 
@@ -52,13 +73,20 @@ export class LoginGate extends Context.Service<LoginGate, VisitorGate>()("edge/t
           )
         )
       },
-      end: (host, session) => run(call((plane, host) => plane.endVisit({ payload: { host, session } }), host))
+      end: (host, session) => run(call((plane, host) => plane.endVisit({ payload: { host, session } }), host)),
+      keys: async (host) => {
+        const { assertion_keys: keys = [] } = await run(
+          call((plane, host) => plane.checkVisitor({ payload: { host } }), host)
+        )
+        return keys
+      }
     }
 
     const gate = new VisitorGate({
       hosts: { tunnelOf: (host) => routes.find(host)?.token, isGated: routes.requiresLogin },
       visitors,
       keys,
+      assertionKeys: assertionKeysOf(keys),
       now: () => clock.currentTimeMillisUnsafe(),
       onFault: report,
       onFailure: (error) => void log(Effect.logWarning("the control plane has not answered about a visitor", error))

@@ -5,6 +5,7 @@
  * a visit ends with the right to it.
  */
 import { GateToken } from "@catenet/domain/values/Tokens"
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { Entropy } from "@catenet/platform/Entropy"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { guarded, type OnFault } from "@catenet/wire/transport/FaultBoundary"
@@ -16,6 +17,8 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import type { TLSSocket } from "node:tls"
 import type { EdgeResponse } from "../EdgePages.ts"
 import type { AskGate, GateVerdict } from "../GateVerdict.ts"
+import type { GateIdentity } from "../http1/RequestHead.ts"
+import * as Assertions from "./Assertions.ts"
 import { AuthenticatedConnections, type Visit } from "./AuthenticatedConnections.ts"
 import * as GatePages from "./GatePages.ts"
 import * as SignedSession from "./SignedSession.ts"
@@ -32,6 +35,8 @@ export interface VisitorIdentity {
     readonly browser: string
   }) => Promise<{ readonly session: string; readonly seconds: number; readonly path: string } | undefined>
   readonly end: (host: string, session: GateToken) => Promise<unknown>
+  /** The public keys, in hex, of all parties that sign assertions for the host. */
+  readonly keys: (host: string) => Promise<ReadonlyArray<string>>
 }
 
 /** Which hosts have a gate now. */
@@ -45,6 +50,7 @@ export interface VisitorGateOptions {
   readonly hosts: GatedHosts
   readonly visitors: VisitorIdentity
   readonly keys: SignedSession.MacKeys
+  readonly assertionKeys: Assertions.AssertionKeys
   /** In milliseconds. */
   readonly now: () => number
   /** Called with what a callback threw. */
@@ -68,6 +74,10 @@ export interface GatedRequest {
 const entryPath = "/.catenet/gate"
 const exitPath = "/.catenet/gate/logout"
 
+/** How long the keys of other parties are kept, of so many tunnels; visitors cannot have them asked for more often. */
+const keysMillis = 5_000
+const maxKeySets = 1_000
+
 const readToken = Schema.decodeUnknownOption(GateToken)
 
 const answered = (answer: EdgeResponse): GateVerdict => ({ _tag: "Responds", answer })
@@ -83,6 +93,11 @@ export class VisitorGate {
   readonly #options: VisitorGateOptions
   readonly #visits = new AuthenticatedConnections()
   readonly #answers: VisitorAuthCache
+  /** What is known of a visitor leaves within a minute, and the assertion with it: one signature for all requests until then. */
+  readonly #assertions = new WeakMap<Known, string>()
+  readonly #keySets = new BoundedMap<string, { readonly until: number; readonly keys: Promise<ReadonlyArray<string>> }>(
+    maxKeySets
+  )
 
   constructor(options: VisitorGateOptions) {
     this.#options = options
@@ -178,6 +193,32 @@ export class VisitorGate {
     return GatePages.leave(query.get("return") ?? "/")
   }
 
+  /** Where the others cannot be asked about, an origin gets the keys that were known last, and those of this party. */
+  async #keySet(host: string): Promise<EdgeResponse> {
+    const { assertionKeys, hosts, now, onFailure, visitors } = this.#options
+    const tunnel = hosts.tunnelOf(host) ?? ""
+    let set = this.#keySets.get(tunnel)
+    if (set === undefined || set.until <= now()) {
+      const before = set?.keys ?? []
+      const keys = visitors.keys(host).catch((error: unknown) => {
+        onFailure(error)
+        return before
+      })
+      set = { keys, until: now() + keysMillis }
+      this.#keySets.set(tunnel, set)
+    }
+    return Assertions.keySet(assertionKeys, await set.keys)
+  }
+
+  #identityOf(host: string, known: Known, email: string): GateIdentity {
+    const { assertionKeys, now } = this.#options
+    const identity = { email, subject: known.subject }
+    const assertion =
+      this.#assertions.get(known) ?? Assertions.assertion(assertionKeys, identity, host, known.until, now())
+    this.#assertions.set(known, assertion)
+    return { ...identity, assertion }
+  }
+
   /** A failure closes the gate. */
   #orUnavailable(answer: Promise<EdgeResponse>): Promise<GateVerdict> {
     return answer.then(answered, (error: unknown) => {
@@ -193,6 +234,8 @@ export class VisitorGate {
     const asks = asked.method === "GET" && !asked.upgrade
     if (asks && path === entryPath) return this.#orUnavailable(this.#entering(asked, query))
     if (asks && path === exitPath) return this.#orUnavailable(this.#leaving(asked, query))
+    if ((asks || asked.method === "HEAD") && path === Assertions.keysPath)
+      return answered(await this.#keySet(asked.host))
     const shown = this.#sessionOf(asked)
     const session = shown?.token
     // Noted before it is asked about: an order that comes meanwhile has to find it.
@@ -205,10 +248,10 @@ export class VisitorGate {
       address: addressBlock(asked.address)
     })
     if (known === undefined) return answered(GatePages.unavailable())
-    const { identity, signIn, subject, until } = known
+    const { identity, signIn, until } = known
     if (identity !== null) {
       Object.assign(visit, { session, until, open: true })
-      return { _tag: "Passes", identity: identity === "" ? undefined : { email: identity, subject } }
+      return { _tag: "Passes", identity: identity === "" ? undefined : this.#identityOf(asked.host, known, identity) }
     }
     if (signIn === null) return answered(GatePages.noSignIn())
     const mayLead = !asked.upgrade && (asked.method === "GET" || asked.method === "HEAD")

@@ -48,6 +48,8 @@ export interface GateIdentity {
   readonly email: string
   /** The account, or `share:` and the id of a link; absent where the control plane does not say it. */
   readonly subject?: string | undefined
+  /** The same as a JWT. */
+  readonly assertion?: string
 }
 
 /** The visitor as the origin shall know it. */
@@ -197,7 +199,8 @@ const gateFields = (identity: GateIdentity | undefined): Readonly<Record<string,
     ? {}
     : {
         "X-Gate-Email": identity.email,
-        ...(identity.subject === undefined ? {} : { "X-Gate-Subject": identity.subject })
+        ...(identity.subject === undefined ? {} : { "X-Gate-Subject": identity.subject }),
+        ...(identity.assertion === undefined ? {} : { "X-Gate-Assertion": identity.assertion })
       }
 
 /** The fields that name the visitor (RFC 7239 and its older cousins), but for the request's own. */

@@ -13,7 +13,7 @@ const isKnown = (sql: SqlClient.SqlClient) => sql`
   (t.agent_proved_at is not null or exists (select 1 from agents a where ${isNamed(sql)}))`
 
 /** The keys of agents that may serve tunnel `t`: those enrolled for it, and those enrolled for any of its owner's. */
-const keysOf = (sql: SqlClient.SqlClient) => sql`array(
+export const keysOf = (sql: SqlClient.SqlClient) => sql`array(
   select distinct a.pubkey from agents a
   where ${isNamed(sql)} or (a.tunnel = '' and a.tenant = t.subject) order by a.pubkey)`
 

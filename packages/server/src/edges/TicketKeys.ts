@@ -14,6 +14,7 @@ import {
   TicketKeys as Keys,
   ticketKeySeconds
 } from "@catenet/domain/edges/TicketKeys"
+import { PublicKey } from "@catenet/domain/values/Keys"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -73,6 +74,8 @@ export class TicketKeys extends Context.Service<
   {
     /** The keys that open tickets now, and the one that seals next. */
     readonly answer: (request: TicketKeyRequest) => Effect.Effect<SealedTicketKeys, TicketKeysRefused>
+    /** The public keys with which edges sign assertions about visitors now, before and next. */
+    readonly assertionKeys: Effect.Effect<ReadonlyArray<PublicKey>>
     /** Deletes keys that open nothing any more. */
     readonly prune: Effect.Effect<void>
   }
@@ -108,6 +111,13 @@ export class TicketKeys extends Context.Service<
         const sealed = Exchange.answer(native, question, entropy, Bytes.fromText(plain))
         return new SealedTicketKeys({ sealed: Hex.encode(yield* Effect.orDie(Effect.fromResult(sealed))) })
       }, sqlOrDie),
+
+      assertionKeys: Effect.map(known, (all) =>
+        all.map(({ key }) => {
+          const seed = Exchange.assertionSeed(native, Result.getOrThrow(Hex.decode(Redacted.value(key))))
+          return PublicKey.make(Hex.encode(native.ed25519.publicKey(seed)))
+        })
+      ).pipe(sqlOrDie),
 
       prune: Effect.asVoid(
         Effect.orDie(Effect.flatMap(unixSeconds, (now) => store.prune(periodsAt(now)[0] ?? UnixSeconds.make(0))))

@@ -22,6 +22,7 @@ import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Sealing } from "../store/Sealing.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { AssertionKeys } from "../tunnels/AssertionKeys.ts"
 import * as Store from "../tunnels/GateStore.ts"
 
 /** The table of requests to be let in. Strangers write to it, so one tunnel and one block of addresses each fill a part only. */
@@ -116,6 +117,7 @@ export class Gate extends Context.Service<
     const store = yield* Store.GateStore
     const requests = yield* makeAccessRequestStore
     const sealing = yield* Sealing
+    const keys = yield* AssertionKeys
     const tokens = yield* AccessTokens
     const { gateCookieDomain, portalBaseUrl } = yield* Settings
 
@@ -125,7 +127,6 @@ export class Gate extends Context.Service<
       // A subject that is spelled as an address on the list is another's.
       return email !== null && (yield* store.isVisitor(gate.tunnelId, email)).length > 0
     })
-
     const byToken = Effect.fnUntraced(function* (host: string, bearer: Redacted.Redacted) {
       const gate = yield* store.gateOf(host)
       const verified = yield* Effect.option(tokens.verifyForGate(bearer))
@@ -179,10 +180,10 @@ export class Gate extends Context.Service<
       }, sqlOrDie),
 
       signIn,
-      answer: Effect.fn("Gate.answer")(
-        (host: string, session: Visit["session"]) => answered(host, hashOf(session)),
-        sqlOrDie
-      ),
+      answer: Effect.fn("Gate.answer")(function* (host: string, session: Visit["session"]) {
+        const answer = yield* answered(host, hashOf(session))
+        return Option.isSome(session) ? answer : new GateAnswer({ ...answer, assertion_keys: yield* keys.ofHost(host) })
+      }, sqlOrDie),
       answerToAgent: Effect.fn("Gate.answerToAgent")(answered, sqlOrDie),
 
       request: Effect.fn("Gate.request")(function* (host: string, { email, from, note }: Asked) {
@@ -196,5 +197,7 @@ export class Gate extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Gate, Gate.make)
-  static readonly layer = Gate.layerNoDeps.pipe(Layer.provide([AccessTokens.layer, Store.GateStore.layer]))
+  static readonly layer = Gate.layerNoDeps.pipe(
+    Layer.provide([AccessTokens.layer, AssertionKeys.layer, Store.GateStore.layer])
+  )
 }

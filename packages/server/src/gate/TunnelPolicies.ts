@@ -10,6 +10,7 @@ import type { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { AssertionKeys } from "../tunnels/AssertionKeys.ts"
 import { GateStore } from "../tunnels/GateStore.ts"
 import { Gate } from "./Gate.ts"
 
@@ -37,6 +38,7 @@ export class TunnelPolicies extends Context.Service<
     const sql = yield* SqlClient.SqlClient
     const { leadsTo } = yield* GateStore
     const { signIn } = yield* Gate
+    const keys = yield* AssertionKeys
     const find = SqlSchema.findOne({
       Request: Schema.String,
       Result: Row,
@@ -58,7 +60,8 @@ export class TunnelPolicies extends Context.Service<
           sign_in: signIn,
           share_epoch: shareEpoch,
           access: accessPolicy,
-          options
+          options,
+          assertion_keys: yield* keys.ofTunnel(id)
         })
       }, sqlOrDie),
 
@@ -69,5 +72,7 @@ export class TunnelPolicies extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(TunnelPolicies, TunnelPolicies.make)
-  static readonly layer = TunnelPolicies.layerNoDeps.pipe(Layer.provide([Gate.layer, GateStore.layer]))
+  static readonly layer = TunnelPolicies.layerNoDeps.pipe(
+    Layer.provide([AssertionKeys.layer, Gate.layer, GateStore.layer])
+  )
 }

@@ -31,13 +31,15 @@ const Visit = Schema.Struct({
   expiresAt: Schema.NullOr(Schema.Int)
 })
 
+/** The routing token of the tunnel that a host leads to, be it the tunnel's own name or one that was bound to it. */
+export const leadingTo = (sql: SqlClient.SqlClient) => (host: string | Statement.Fragment) => sql`coalesce(
+    (select h.routing_token from hosts h where h.hostname = ${host}),
+    (select o.routing_token from tunnels o where o.hostname = ${host}))`
+
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sealing = yield* Sealing
-  /** The routing token of the tunnel that a host leads to, be it the tunnel's own name or one that was bound to it. */
-  const tokenOf = (host: string | Statement.Fragment) => sql`coalesce(
-    (select h.routing_token from hosts h where h.hostname = ${host}),
-    (select o.routing_token from tunnels o where o.hostname = ${host}))`
+  const tokenOf = leadingTo(sql)
   return {
     transaction: sql.withTransaction,
     /** The gate of a host; nothing when visitors need not log in, or no tunnel has the host. */

@@ -163,6 +163,27 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("an agent's 
       })
   )
 
+  it.effect("gets the keys with which agents of its tunnel and all edges sign, as an edge does", () =>
+    Effect.gen(function* () {
+      const { assertion_keys: keys = [] } = (yield* policy()).policy
+      assert.strictEqual(keys[0], Hex.encode(native.ed25519.publicKey(Redacted.value(seed))))
+      assert.lengthOf(keys, 3, "its own, and one of edges for each period of now and next")
+      const asked = (body: unknown) =>
+        Effect.flatMap(
+          TestServer.raw("/internal/gate/check", {
+            method: "POST",
+            headers: { "x-ct-admin-token": TestServer.adminToken, "content-type": "application/json" },
+            body: JSON.stringify(body)
+          }),
+          (response) =>
+            Effect.promise(() => response.json() as Promise<{ readonly assertion_keys?: ReadonlyArray<string> }>)
+        )
+      assert.deepStrictEqual((yield* asked({ host })).assertion_keys, keys)
+      assert.deepStrictEqual((yield* asked({ host: "other.zone.example" })).assertion_keys, keys.slice(1))
+      assert.notProperty(yield* asked({ host, session: secret("S") }), "assertion_keys")
+    })
+  )
+
   it.effect("notes that an agent enforces the policy only where it enforces all of it", () =>
     Effect.gen(function* () {
       const noted = sql(

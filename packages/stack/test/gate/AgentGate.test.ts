@@ -17,6 +17,7 @@ import { account } from "@catenet/testing/server/gate/SignInServer"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { createLocalJWKSet, jwtVerify } from "jose"
 import { X509Certificate } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -183,6 +184,51 @@ layer(Edges.layer.pipe(Layer.provideMerge(controlPlane)), { excludeTestServices:
         }
         yield* switched({ require_login: false })
         yield* until(statusAt(own, host), (status) => status === 200)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("signs who a visitor is, by keys that every edge and agent of the host publishes", () =>
+      Effect.gen(function* () {
+        const { first, origin, second } = yield* Edges
+        const { complete, host, own, params, tunnels } = yield* tunnel("signs.zone.test")
+        yield* tunnels.allowVisitor({ params, payload: vera })
+        const address = `https://${host}/.well-known/catenet/jwks.json`
+        const keysAt = (at: TestEdge) =>
+          Effect.map(
+            Effect.promise(() => ask(at, address)),
+            ({ headers, status, text }) => {
+              assert.deepStrictEqual([status, headers["cache-control"]], [200, "public, max-age=60"])
+              return JSON.parse(text)
+            }
+          )
+        const { cookie } = yield* signedIn(first, host)
+        const sent = { cookie, "x-gate-assertion": "forged", x_gate_assertion: "forged" }
+        const assertions = Effect.fnUntraced(function* (at: TestEdge) {
+          assert.strictEqual((yield* Effect.promise(() => ask(at, `https://${host}/`, sent))).status, 200)
+          assert.strictEqual(yield* Effect.promise(() => askHttp2(at, host, sent)), 200)
+          return origin.heard.slice(-2).map(({ headers, raw }) => {
+            assert.lengthOf(
+              raw.filter((name) => /gate.assertion/i.test(name)),
+              1
+            )
+            return { assertion: String(headers["x-gate-assertion"]), subject: String(headers["x-gate-subject"]) }
+          })
+        })
+        const sets = [yield* keysAt(first), yield* keysAt(second)]
+        const ofEdge = yield* assertions(first)
+        yield* until(complete, (status) => status === 200, "100 millis")
+        yield* until(statusAt(own, host), (status) => status !== 0)
+        sets.push(yield* keysAt(own))
+        const ofAgent = yield* assertions(own)
+        const [once, again] = ofAgent.map(({ assertion }) => assertion)
+        assert.strictEqual(once, again, "one signature serves all requests of a session")
+        const expected = { audience: host, issuer: `https://${host}` }
+        for (const keys of sets)
+          for (const { assertion, subject } of [...ofEdge, ...ofAgent]) {
+            const { payload } = yield* Effect.promise(() => jwtVerify(assertion, createLocalJWKSet(keys), expected))
+            assert.deepInclude(payload, { sub: subject, email: "vera@example.test" })
+            assert.strictEqual((payload.exp ?? 0) - (payload.iat ?? 0), 300)
+          }
       }).pipe(Effect.scoped)
     )
 

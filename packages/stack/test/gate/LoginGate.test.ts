@@ -89,7 +89,11 @@ layer(Edges.layer.pipe(Layer.provideMerge(controlPlane)), { excludeTestServices:
         const { cookie } = yield* signedIn("named.zone.test", "vera@example.test")
         const cookies = `a=1; ${cookie}; ct_gate_session=x; b=2`
         for (const [host, sent, expected] of [
-          ["named.zone.test", cookies, ["x-gate-email: vera@example.test", "x-gate-subject: SUBJECT"]],
+          [
+            "named.zone.test",
+            cookies,
+            ["x-gate-email: vera@example.test", "x-gate-subject: SUBJECT", "x-gate-assertion: JWT"]
+          ],
           ["open.zone.test", "a=1; __Host-ct_gate_session=y; ct_gate_session=x; __Host-ct_gate_browser=z; b=2", []]
         ] as const) {
           const before = origin.heard.length
@@ -105,7 +109,11 @@ layer(Edges.layer.pipe(Layer.provideMerge(controlPlane)), { excludeTestServices:
           const heard = origin.heard.slice(before)
           assert.lengthOf(heard, 4)
           for (const { headers, raw } of heard) {
-            const fields = gateFields(raw).map((field) => field.replace(/^(x-gate-subject: )[^@]+$/, "$1SUBJECT"))
+            const fields = gateFields(raw).map((field) =>
+              field
+                .replace(/^(x-gate-subject: )[^@]+$/, "$1SUBJECT")
+                .replace(/^(x-gate-assertion: )eyJ[\w-]+\.[\w-]+\.[\w-]+$/, "$1JWT")
+            )
             assert.deepStrictEqual(fields, [...expected])
             assert.strictEqual(headers.cookie, "a=1; b=2")
           }
