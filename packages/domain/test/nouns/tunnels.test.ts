@@ -6,6 +6,10 @@ import * as EdgeNode from "@catenet/domain/edges/EdgeNode"
 import * as EdgeOrder from "@catenet/domain/edges/EdgeOrder"
 import * as TicketKeys from "@catenet/domain/edges/TicketKeys"
 import * as TunnelOptions from "@catenet/domain/edges/TunnelOptions"
+import * as AddressRange from "@catenet/domain/rules/AddressRange"
+import * as Amount from "@catenet/domain/rules/Amount"
+import * as Route from "@catenet/domain/rules/Route"
+import * as Rules from "@catenet/domain/rules/Rules"
 import * as Alert from "@catenet/domain/tunnels/Alert"
 import * as GateVisit from "@catenet/domain/tunnels/GateVisit"
 import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
@@ -20,6 +24,10 @@ import * as Usage from "@catenet/domain/tunnels/Usage"
 import { describeNouns } from "./nouns.ts"
 
 describeNouns("AccessPolicy", AccessPolicy)
+describeNouns("AddressRange", AddressRange)
+describeNouns("Amount", Amount)
+describeNouns("Route", Route)
+describeNouns("Rules", Rules)
 describeNouns("Admission", Admission)
 describeNouns("CertificateStanding", CertificateStanding)
 describeNouns("TunnelOptions", TunnelOptions)

@@ -9,6 +9,7 @@ const domain: Table = {
   values: [],
   identity: [],
   billing: [],
+  rules: [],
   edges: ["channels"],
   enrollment: [],
   tunnels: ["edges", "enrollment"],
