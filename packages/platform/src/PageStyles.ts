@@ -8,18 +8,25 @@ import { Markup, markup } from "./Markup.ts"
 /** As properties of `:root`, the light ones first. */
 export const colours = `:root {
   color-scheme: light dark;
-  --ground: #fbfbfa; --panel: #ffffff; --ink: #16181d; --soft: #5b6270; --line: #e4e5e9; --accent: #1f5fd6;
-  --on-accent: #ffffff; --chosen: #e4ecfa;
-  --rot: #c2362b; --gelb: #8a5800; --gruen: #1c7a46;
-  --rot-ground: #fbe9e7; --gelb-ground: #fdf1d8; --gruen-ground: #e3f4ea;
-  --mono: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  --ground: #f7f8fa; --panel: #ffffff; --sunken: #f0f2f5; --raised: #ffffff; --ink: #12151c; --soft: #545c6b;
+  --faint: #646d7d; --line: #e4e7ec; --line-strong: #cdd2db; --control: #868e9d; --accent: #1f5fd6;
+  --accent-hover: #184eb4; --accent-pale: #eaf1fd; --on-accent: #ffffff; --focus: #1f5fd6; --gruen: #156f42;
+  --gruen-pale: #e4f5eb; --gruen-mark: #23915a; --gelb: #855600; --gelb-pale: #fdf2da; --gelb-mark: #c07e00;
+  --rot: #b42a20; --rot-pale: #fdebe9; --rot-mark: #d0392d; --none-mark: #868e9d; --chart: #1f5fd6;
+  --chart-fill: #dfe9fb; --chart-second: #7c8aa3; --grid: #e9ecf0; --code-ground: #12161e; --code-ink: #e6eaf1;
+  --code-soft: #a3adbd; --code-accent: #9cc0ff; --shadow: 0 1px 2px rgb(18 21 28 / 5%);
+  --shadow-float: 0 8px 28px rgb(18 21 28 / 14%), 0 1px 3px rgb(18 21 28 / 10%);
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --ground: #101216; --panel: #171a20; --ink: #e9ebef; --soft: #9aa3b2; --line: #2a2f39; --accent: #7aa5ff;
-    --on-accent: #101216; --chosen: #1d2740;
-    --rot: #ff8a7f; --gelb: #f1c15b; --gruen: #6fd69a;
-    --rot-ground: #3a1f1d; --gelb-ground: #382b12; --gruen-ground: #16301f;
+    --ground: #0d1015; --panel: #14181f; --sunken: #10141a; --raised: #1a1f28; --ink: #e9ecf2; --soft: #a3acbb;
+    --faint: #8f99a9; --line: #252b35; --line-strong: #363e4b; --control: #6b7586; --accent: #86adff;
+    --accent-hover: #a9c5ff; --accent-pale: #17233c; --on-accent: #0b1222; --focus: #86adff; --gruen: #74d8a2;
+    --gruen-pale: #10291d; --gruen-mark: #3fb67a; --gelb: #efc269; --gelb-pale: #2c220e; --gelb-mark: #d69a2b;
+    --rot: #ff968b; --rot-pale: #331816; --rot-mark: #ee6357; --none-mark: #5b6574; --chart: #86adff;
+    --chart-fill: #1a2a4a; --chart-second: #8793a8; --grid: #1f252e; --code-ground: #090c11; --code-ink: #e6eaf1;
+    --code-soft: #98a2b3; --code-accent: #9cc0ff; --shadow: none; --shadow-float: 0 10px 32px rgb(0 0 0 / 50%);
   }
 }`
 
@@ -43,6 +50,10 @@ export const brandMark: Markup = markup`<svg viewBox="0 0 24 24" aria-hidden="tr
   <circle cx="5" cy="5" r="3" /><circle cx="19" cy="5" r="3" /><circle cx="12" cy="19" r="3" />
   <path d="M8 5h8M6.5 7.6l4 8.8M17.5 7.6l-4 8.8" />
 </svg>`
+
+/** The same as the icon of a page, for its `link` element. */
+export const favicon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%231f5fd6' stroke-width='2'%3E%3Ccircle cx='5' cy='5' r='3'/%3E%3Ccircle cx='19' cy='5' r='3'/%3E%3Ccircle cx='12' cy='19' r='3'/%3E%3Cpath d='M8 5h8M6.5 7.6l4 8.8M17.5 7.6l-4 8.8'/%3E%3C/svg%3E"
 
 /** The same where it leads nowhere. */
 const brand: Markup = markup`<span class="brand">${brandMark} Catenet</span>`
@@ -86,7 +97,7 @@ export const panelPage = (page: {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${page.title} · Catenet</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${favicon}">
 <style>${new Markup(page.sheet)}</style>
 </head>
 <body><header>${brand}</header><main><h1>${page.title}</h1><div class="panel">${page.panel}</div></main></body>

@@ -15,10 +15,10 @@ export const request = (
     title: texts.accessTitle,
     main: markup`<h1>${texts.accessTitle}</h1>
       <p class="lead">${texts.accessText(asked.host)}</p>
-      <form class="panel" method="post" action="${asked.action}"><input type="hidden" name="host" value="${asked.host}">
+      <form class="panel pad" method="post" action="${asked.action}"><input type="hidden" name="host" value="${asked.host}">
       ${field({ ...values("email"), type: "email", label: texts.accessEmail })}
       ${area({ ...values("note"), label: texts.accessNote, hint: texts.accessNoteHint, isOptional: true, longest: longestAccessNote })}
-      <p><button class="main-action">${texts.accessAsk}</button></p></form>`
+      <p><button class="primary">${texts.accessAsk}</button></p></form>`
   }
 }
 
@@ -37,7 +37,7 @@ export const share = (
 ): Page => ({
   title: texts.linkTitle(link.host),
   main: markup`<h1>${texts.linkTitle(link.host)}</h1>
-    <form class="panel" method="post" action="${link.action}"><p>${texts.linkText(link.host)}</p>
+    <form class="panel pad" method="post" action="${link.action}"><p>${texts.linkText(link.host)}</p>
     ${hidden("host", link.host)}${hidden("token", link.token)}${hidden("return", link.back)}${hidden(tokenField, link.once)}
-    <p><button class="main-action">${texts.linkOpen}</button></p></form>`
+    <p><button class="primary">${texts.linkOpen}</button></p></form>`
 })

@@ -45,7 +45,7 @@ const one = (texts: Texts, { state, tunnel }: Bridged, sent: Sent | undefined) =
       <form method="post" action="${own}/${path}">${fields}<button>${title}</button></form></details>`
   const values = (name: FormName) => valuesOf(texts, sent, `${name} ${tunnel.id}`)
   const [grant, call, manifest] = [values("grant"), values("call"), values("manifest")]
-  return markup`<section class="panel" aria-labelledby="bridge-${id}"><h2 id="bridge-${id}"><a href="/portal/tunnels/${tunnel.id}#bridge">${tunnel.name}</a></h2>
+  return markup`<section class="panel pad" aria-labelledby="bridge-${id}"><h2 id="bridge-${id}"><a href="/portal/tunnels/${tunnel.id}#bridge">${tunnel.name}</a></h2>
     <dl class="pairs"><dt>${texts.bridgeMode}</dt><dd>${texts.bridgeModeOf(state.mode)}</dd>
       <dt>${texts.grantTitle}</dt><dd>${state.channel === null ? texts.noGrant : shortKey(state.channel)}</dd></dl>
     ${form(
@@ -84,14 +84,15 @@ const one = (texts: Texts, { state, tunnel }: Bridged, sent: Sent | undefined) =
 const agentBridgesPage = (texts: Texts, bridged: ReadonlyArray<Bridged> | undefined, sent: Sent | undefined): Page => ({
   title: texts.bridgesTitle,
   area: "channels",
-  main: markup`<p class="crumb"><a href="/portal/channels">${texts.channels}</a> / ${texts.bridgesTitle}</p>
-    <div class="head"><div><h1>${texts.bridgesTitle}</h1><p class="lead">${texts.bridgeText}</p></div></div>
+  crumbs: [["/portal/channels", texts.channels]],
+  here: texts.bridgesTitle,
+  main: markup`<div class="head"><div><h1>${texts.bridgesTitle}</h1><p class="lead">${texts.bridgeText}</p></div></div>
     ${
       bridged === undefined
         ? markup`<p class="panel notice">${texts.bridgeMissing}</p>`
         : bridged.length === 0
-          ? markup`<p class="panel">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
-          : markup`<section class="panel"><dl class="pairs"><dt>${texts.holderKey}</dt><dd class="mono">${bridged[0]?.state.bridge_holder}</dd>
+          ? markup`<p class="panel pad">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
+          : markup`<section class="panel pad"><dl class="pairs"><dt>${texts.holderKey}</dt><dd class="mono">${bridged[0]?.state.bridge_holder}</dd>
               <dt>${texts.noiseKey}</dt><dd class="mono">${bridged[0]?.state.bridge_noise_pubkey}</dd></dl></section>
               ${bridged.map((each) => one(texts, each, sent))}`
     }`

@@ -93,11 +93,11 @@ const channelsPage = (texts: Texts, facts: Facts): Page => {
               (channel) => markup`<li><a href="/portal/channels/${channel}"><code>${channel}</code></a></li>`
             )}</ul>`
       )}
-      <form class="panel" method="post" action="/portal/channels"><h2>${texts.channelsRegister}</h2>
+      <form class="panel pad" method="post" action="/portal/channels"><h2>${texts.channelsRegister}</h2>
         ${field({ ...register("operator_pubkey"), id: "register-operator", label: texts.operatorKey, hint: texts.operatorHint })}
         ${field({ ...register("channel"), label: texts.channelId, hint: texts.channelIdHint, isOptional: true })}
         <button>${texts.channelsRegister}</button></form>
-      <section class="panel" id="rooms"><h2>${texts.roomsTitle}</h2><p class="hint">${texts.roomsText}</p>
+      <section class="panel pad" id="rooms"><h2>${texts.roomsTitle}</h2><p class="hint">${texts.roomsText}</p>
         ${rooms.length === 0 ? undefined : matrix(texts, rooms)}
         <form method="post" action="/portal/rooms">
         ${field({ ...room("operator_pubkey"), id: "room-operator", label: texts.operatorKey, hint: texts.operatorHint })}
@@ -126,10 +126,11 @@ const claimPage = (
 ): Page => ({
   title: texts.claimAction,
   area: "channels",
-  main: markup`<p class="crumb"><a href="/portal/channels">${texts.channels}</a> / ${channel.slice(0, 8)}</p>
-    <div class="head"><div><h1>${texts.claimAction}</h1><p class="lead mono">${channel}</p></div></div>
+  crumbs: [["/portal/channels", texts.channels]],
+  here: channel.slice(0, 8),
+  main: markup`<div class="head"><div><h1>${texts.claimAction}</h1><p class="lead mono">${channel}</p></div></div>
     ${isClaimed ? markup`<p class="panel notice">${texts.claimAgain}</p>` : undefined}
-    <form class="panel" method="post" action="/portal/channels/${channel}/claim-form" data-keys="${channel}" data-account="${subject}"
+    <form class="panel pad" method="post" action="/portal/channels/${channel}/claim-form" data-keys="${channel}" data-account="${subject}"
       data-make="${texts.keysMake}" data-made="${texts.keysMade}" data-unable="${texts.keysUnable}">
       <p class="hint">${texts.claimText}</p>
       ${materialFields(texts, sent, "claim")}${field({
@@ -138,12 +139,12 @@ const claimPage = (
         hint: texts.accountProofHint,
         isOptional: true
       })}
-      <button class="main-action">${texts.claimAction}</button></form>`
+      <button class="primary">${texts.claimAction}</button></form>`
 })
 
 /** `/portal/channels/:channel/grants`: the grants that wait for those holders which an account has claimed. */
 const pickedUpGrant = (texts: Texts, { grant, holder }: ClaimedIdentity) =>
-  markup`<section class="panel"><h2>${texts.holderKey} <span class="mono">${holder.slice(0, 8)}</span></h2>
+  markup`<section class="panel pad"><h2>${texts.holderKey} <span class="mono">${holder.slice(0, 8)}</span></h2>
     <p class="mono">${holder}</p>${
       grant === null
         ? markup`<p class="hint">${texts.pickupWaits}</p>`
@@ -157,8 +158,9 @@ const grantPickupPage = (
 ): Page => ({
   title: texts.pickupTitle,
   area: "channels",
-  main: markup`<p class="crumb"><a href="/portal/channels">${texts.channels}</a> / ${channel.slice(0, 8)}</p>
-    <div class="head"><div><h1>${texts.pickupTitle}</h1><p class="lead mono">${channel}</p></div></div>
+  crumbs: [["/portal/channels", texts.channels]],
+  here: channel.slice(0, 8),
+  main: markup`<div class="head"><div><h1>${texts.pickupTitle}</h1><p class="lead mono">${channel}</p></div></div>
     ${identities.map((identity) => pickedUpGrant(texts, identity))}`
 })
 
@@ -167,14 +169,14 @@ const invitePage = (texts: Texts, { channel, expires_at, holder, label }: ClaimI
   title: texts.inviteTitle,
   area: "channels",
   main: markup`<div class="head"><h1>${texts.inviteTitle}</h1></div>
-    <form class="panel" method="post" action="/portal/claim/confirm">
+    <form class="panel pad" method="post" action="/portal/claim/confirm">
       <p>${texts.inviteText}</p>
       <dl class="pairs"><dt>${texts.channel}</dt><dd class="mono">${channel}</dd>
         <dt>${texts.inviteLabel}</dt><dd>${label ?? "–"}</dd>
         <dt>${texts.holderKey}</dt><dd class="mono">${holder}</dd>
         <dt>${texts.inviteExpires}</dt><dd>${timestamp(expires_at)}</dd></dl>
       <input type="hidden" name="invite" value="${invite}">
-      <p class="after"><button class="main-action">${texts.inviteConfirm}</button></p></form>`
+      <p class="after"><button class="primary">${texts.inviteConfirm}</button></p></form>`
 })
 
 type Account = Caller["Service"]

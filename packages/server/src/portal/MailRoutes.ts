@@ -22,8 +22,8 @@ const shown = (title: string, content: Page["main"]): Page => ({
 const unsubscribeQuestion = (texts: Texts, action: string): Page =>
   shown(
     texts.unsubscribeTitle,
-    markup`<form class="panel" method="post" action="${action}"><p>${texts.unsubscribeText}</p>
-      <button class="main-action">${texts.unsubscribeButton}</button></form>`
+    markup`<form class="panel pad" method="post" action="${action}"><p>${texts.unsubscribeText}</p>
+      <button class="primary">${texts.unsubscribeButton}</button></form>`
   )
 
 const done = (texts: Texts): Page =>

@@ -48,9 +48,9 @@ import * as TunnelPages from "./TunnelPages.ts"
 const signOutPage = (texts: Texts): Page => ({
   title: texts.signOutTitle,
   main: markup`<h1>${texts.signOutTitle}</h1>
-    <form class="panel" method="post" action="/portal/logout">
+    <form class="panel pad" method="post" action="/portal/logout">
       <p>${texts.signOutText}</p>
-      <p class="row"><button class="main-action">${texts.signOut}</button>
+      <p class="row"><button class="primary">${texts.signOut}</button>
       <a class="button" href="/portal/tunnels">${texts.cancel}</a></p>
     </form>`
 })

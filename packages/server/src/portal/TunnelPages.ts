@@ -29,7 +29,7 @@ const grantsPage = (
   texts: Texts,
   facts: { readonly tunnel: Tunnel; readonly grantees: ReadonlyArray<Subject>; readonly sent: Sent | undefined }
 ): Page => {
-  const { hostname, id, name } = facts.tunnel
+  const { id, name } = facts.tunnel
   const own = `/portal/tunnels/${id}/grants`
   const rows = facts.grantees.map(
     (grantee) => markup`<tr><th scope="row" class="mono">${grantee}</th>
@@ -38,8 +38,11 @@ const grantsPage = (
   return {
     title: texts.grantsTitle,
     area: "tunnels",
-    main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${hostname ?? name}</a></p>
-      <div class="head"><div><h1>${texts.grantsTitle}</h1><p class="lead">${texts.grantsText}</p></div></div>
+    crumbs: [
+      ["/portal/tunnels", texts.tunnels],
+      [`/portal/tunnels/${id}`, name]
+    ],
+    main: markup`<div class="head"><div><h1>${texts.grantsTitle}</h1><p class="lead">${texts.grantsText}</p></div></div>
       ${rows.length === 0 ? markup`<p>${texts.grantsNone}</p>` : markup`<div class="panel list"><table><tbody>${rows}</tbody></table></div>`}
       ${panel(
         texts.grantsAdd,
@@ -51,12 +54,15 @@ const grantsPage = (
 }
 
 /** `/portal/tunnels/:id/rotate-token`: asks before a tunnel gets a new routing token. */
-const rotateTokenPage = (texts: Texts, { hostname, id, name }: Tunnel): Page => ({
+const rotateTokenPage = (texts: Texts, { id, name }: Tunnel): Page => ({
   title: texts.rotateTitle,
   area: "tunnels",
-  main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${hostname ?? name}</a></p>
-    <h1>${texts.rotateTitle}</h1>
-    <form class="panel" method="post" action="/portal/tunnels/${id}/rotate-token">
+  crumbs: [
+    ["/portal/tunnels", texts.tunnels],
+    [`/portal/tunnels/${id}`, name]
+  ],
+  main: markup`<h1>${texts.rotateTitle}</h1>
+    <form class="panel pad" method="post" action="/portal/tunnels/${id}/rotate-token">
       <p>${texts.rotateText}</p>
       <p class="row"><button class="danger">${texts.rotateTitle}</button>
       <a class="button" href="/portal/tunnels/${id}">${texts.cancel}</a></p>
@@ -67,9 +73,12 @@ const rotateTokenPage = (texts: Texts, { hostname, id, name }: Tunnel): Page => 
 const deleteTunnelPage = (texts: Texts, { hostname, id, name }: Tunnel): Page => ({
   title: texts.deleteTitle,
   area: "tunnels",
-  main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${name}</a></p>
-    <h1>${texts.deleteAsk(hostname ?? name)}</h1>
-    <form class="panel" method="post" action="/portal/tunnels/${id}/delete">
+  crumbs: [
+    ["/portal/tunnels", texts.tunnels],
+    [`/portal/tunnels/${id}`, name]
+  ],
+  main: markup`<h1>${texts.deleteAsk(hostname ?? name)}</h1>
+    <form class="panel pad" method="post" action="/portal/tunnels/${id}/delete">
       <p>${texts.deleteText}</p>
       <p class="row"><button class="danger">${texts.deleteConfirm(hostname ?? name)}</button>
       <a class="button" href="/portal/tunnels/${id}">${texts.cancel}</a></p>

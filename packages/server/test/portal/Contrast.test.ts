@@ -1,8 +1,8 @@
+import { colours } from "@catenet/platform/PageStyles"
 import { assert, describe, it } from "@effect/vitest"
-import * as Stylesheet from "../../src/http/Stylesheet.ts"
 
 /** The colours of a scheme by their names: the sheet has the light ones first, the dark ones second. */
-const schemes = [...Stylesheet.text.matchAll(/:root \{([^}]*)\}/gu)].map(
+const schemes = [...colours.matchAll(/:root \{([^}]*)\}/gu)].map(
   ([, body = ""]) =>
     new Map([...body.matchAll(/--([a-z-]+): (#[0-9a-f]{6})/gu)].map(([, name = "", colour = ""]) => [name, colour]))
 )
@@ -23,21 +23,25 @@ const contrast = (one: string, other: string) => {
 
 /** What is written in which colour on which ground. */
 const pairs = [
-  ...["ink", "soft", "accent", "rot"].flatMap((text) => ["ground", "panel"].map((ground) => [text, ground] as const)),
-  ["accent", "chosen"],
-  ["on-accent", "accent"],
-  ["rot", "rot-ground"],
-  ["gelb", "gelb-ground"],
-  ["gruen", "gruen-ground"]
+  ...["ink", "soft", "accent", "rot"].flatMap((text) =>
+    ["ground", "panel"].map((ground) => [text, ground, 4.5] as const)
+  ),
+  ...["soft", "faint"].map((text) => [text, "sunken", 4.5] as const),
+  ["accent", "accent-pale", 4.5],
+  ["on-accent", "accent", 4.5],
+  ["code-ink", "code-ground", 4.5],
+  ...["rot", "gelb", "gruen"].map((text) => [text, `${text}-pale`, 4.5] as const),
+  // Marks and borders of fields.
+  ...["rot-mark", "gelb-mark", "gruen-mark", "control", "chart-second"].map((mark) => [mark, "panel", 3] as const)
 ] as const
 
 describe("the colours of the pages", () => {
-  it("have a contrast of 4.5 to 1 or more, light and dark", () => {
+  it("have a contrast of 4.5 to 1 for text and 3 to 1 for marks, light and dark", () => {
     assert.lengthOf(schemes, 2)
     for (const [index, scheme] of schemes.entries())
-      for (const [text, ground] of pairs) {
+      for (const [text, ground, least] of pairs) {
         const found = contrast(scheme.get(text) ?? "", scheme.get(ground) ?? "")
-        assert.isAtLeast(found, 4.5, `${text} on ${ground}, scheme ${index}`)
+        assert.isAtLeast(found, least, `${text} on ${ground}, scheme ${index}`)
       }
   })
 })

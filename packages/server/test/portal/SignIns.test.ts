@@ -71,7 +71,7 @@ layer(server, { excludeTestServices: true, timeout: "90 seconds" })("people at t
       const token = vera.jars.platform.get(session) ?? ""
       const asked = yield* vera.get("/portal/logout")
       assert.strictEqual(asked.status, 200, "a link ends no session")
-      assert.match(yield* text(asked), /<form class="panel" method="post" action="\/portal\/logout">/)
+      assert.match(yield* text(asked), /<form class="panel pad" method="post" action="\/portal\/logout">/)
       assert.strictEqual((yield* vera.get("/portal")).headers.get("location"), "/portal/tunnels")
       assert.strictEqual((yield* vera.get("/portal?next=/portal/account")).headers.get("location"), "/portal/account")
       const signOut = (site: string) =>

@@ -119,6 +119,8 @@ describe.skipIf(missing)("the portal in a browser", () => {
       /^CT_BOOTSTRAP=[0-9a-f]{64} .*CT_AGENT_ORIGIN=127\.0\.0\.1:3000 npx --yes http:\S+\/agent\.tgz$/u
     )
     await servesByItself(line ?? "")
+    await walk(page, ".who summary")
+    await page.keyboard.press("Enter")
     await walk(page, ".rail form[action='/portal/logout'] button")
     await press(page, "Enter", /\/logout$|^\/$/u)
     await context.close()
@@ -182,11 +184,11 @@ describe.skipIf(missing)("the portal in a browser", () => {
         // The service is away first: the page is green when it is reached, not when an agent is there.
         await origin.close()
         // The line makes the agent order a certificate; with a script, where it knows the authority, the page turns green by itself.
-        const tier = page.locator("#certificate .tier")
+        const tier = page.locator("#certificate .mode")
         const tiers =
           locale === "de"
-            ? { gelb: "am Edge (gelb)", gruen: "Ende-zu-Ende (gruen)" }
-            : { gelb: "edge-terminated (gelb)", gruen: "end-to-end (gruen)" }
+            ? { gelb: "Endet am Edgegelb", gruen: "Ende-zu-Endegruen" }
+            : { gelb: "Edge-terminatedgelb", gruen: "End-to-endgruen" }
         if (javaScriptEnabled) {
           await page.goto(stack.portal(`/portal/tunnels/${id}`))
           assert.strictEqual(await tier.textContent(), tiers.gelb)
@@ -268,7 +270,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
             file,
             /^CT_CHANNEL_ID=[0-9a-f]{64}\nCT_CHANNEL_HOLDER_KEY=[0-9a-f]{64}\nCT_CHANNEL_NOISE_KEY=[0-9a-f]{64}\n/u
           )
-          await page.locator("form[data-keys] button.main-action").click()
+          await page.locator("form[data-keys] button.primary").click()
           await page.waitForURL(/\/claim-form$/u)
           await page.goto(stack.portal("/portal/channels"))
           assert.strictEqual(await page.locator("a[href$='/grants']").count(), 1)
@@ -334,6 +336,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
           problems.filter((text) => !text.includes("404")),
           []
         )
+        await page.locator(".who summary").click()
         await page.locator("form[action='/portal/logout'] button").click()
         await page.waitForURL((url) => !url.pathname.startsWith("/portal/nothing"))
         await page.goto(stack.portal("/portal/logout"))

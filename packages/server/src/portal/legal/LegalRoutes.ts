@@ -117,7 +117,7 @@ const legalPage = (title: string, main: Markup): Page => ({
   title,
   isStill: true,
   main: markup`<h1>${title}</h1>
-    <div class="panel prose">${main}</div>`
+    <div class="panel pad prose">${main}</div>`
 })
 
 /** The metadata by which a client that was refused finds the authorization server (RFC 9728). */

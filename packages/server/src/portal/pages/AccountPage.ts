@@ -85,7 +85,7 @@ const paid = (texts: Texts, { payments }: Facts) =>
       )}</tbody></table></section>`
 
 const logged = (texts: Texts, { audit }: Facts) =>
-  markup`<details class="panel"><summary><h2 class="inline">${texts.auditTitle}</h2></summary>${
+  markup`<details class="panel pad"><summary><h2 class="inline">${texts.auditTitle}</h2></summary>${
     audit.length === 0
       ? markup`<p class="hint">${texts.auditNone}</p>`
       : markup`<table><thead><tr><th scope="col">${texts.auditAt}</th><th scope="col">${texts.auditAction}</th><th scope="col">${texts.auditTarget}</th></tr></thead>
@@ -101,7 +101,7 @@ export const page = (texts: Texts, facts: Facts): Page => {
     title: texts.account,
     area: "account",
     main: markup`<div class="head"><h1>${texts.account}</h1></div>
-    <section class="panel"><dl class="pairs">
+    <section class="panel pad"><dl class="pairs">
       <dt>${texts.email}</dt><dd>${email ?? texts.withoutEmail}</dd>
       <dt>${texts.subject}</dt><dd class="mono">${account.subject ?? ""}</dd>
       <dt>${texts.accountId}</dt><dd class="mono">${account.account}</dd>
@@ -109,16 +109,16 @@ export const page = (texts: Texts, facts: Facts): Page => {
       <dt>${texts.apiAddress}</dt><dd class="mono">${origin}/me</dd></dl>
       <p class="hint">${texts.apiHint} <a href="/docs">${texts.apiDocs}</a></p>
       ${consoleUrl === undefined ? undefined : markup`<p><a href="${consoleUrl}">${texts.consoleLink}</a></p>`}</section>
-    <form class="panel" method="post" action="/portal/account/credits" aria-labelledby="credits"><h2 id="credits">${texts.creditsTitle}</h2>
+    <form class="panel pad" method="post" action="/portal/account/credits" aria-labelledby="credits"><h2 id="credits">${texts.creditsTitle}</h2>
       ${field({ ...valuesOf(texts, sent, "credits")("credits", "10"), type: "number", label: texts.creditsAmount, hint: texts.creditsHint })}
       <button>${texts.creditsButton}</button></form>
     ${mail(texts, facts)}${paid(texts, facts)}${services(texts, facts)}
-    <section class="panel"><h2>${texts.sessionsTitle}</h2><p class="hint">${texts.sessionsText}</p>
+    <section class="panel pad"><h2>${texts.sessionsTitle}</h2><p class="hint">${texts.sessionsText}</p>
       <table><thead><tr><th scope="col">${texts.sessionBrowser}</th><th scope="col">${texts.sessionSince}</th>
         <th scope="col">${texts.sessionSeen}</th><td></td></tr></thead><tbody>${sessions.map((session) => row(texts, session))}</tbody></table>
       <form method="post" action="/portal/account/sessions/end-others"><button>${texts.endOthers}</button></form></section>
     ${logged(texts, facts)}
-    <form class="panel" method="post" action="/portal/account/delete" aria-labelledby="delete"><h2 id="delete">${texts.deleteAccountTitle}</h2>
+    <form class="panel pad" method="post" action="/portal/account/delete" aria-labelledby="delete"><h2 id="delete">${texts.deleteAccountTitle}</h2>
       <p class="hint">${texts.deleteAccountText}</p>
       ${field({ ...valuesOf(texts, sent, "delete")("confirm"), label: texts.deleteAccountConfirm })}
       <button class="danger">${texts.deleteAccountTitle}</button></form>`

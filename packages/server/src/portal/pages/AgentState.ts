@@ -2,8 +2,10 @@
  * Whether visitors reach a tunnel's service, as a shape and a sentence that names the silent part. Undefined: unknown.
  */
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
+import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { timeText } from "@catenet/domain/values/Format"
 import { type Markup, markup } from "@catenet/platform/Markup"
+import { icon, mark } from "../shell/Icons.ts"
 import type { Texts } from "../texts/English.ts"
 
 type Kind = "up" | "connected" | "down" | "unknown"
@@ -44,5 +46,11 @@ export const state = (texts: Texts, reach: Reachability | undefined, id?: string
   const kind = kindOf(reach)
   return markup`<span class="state" data-state="${kind}"${
     id === undefined ? undefined : markup` data-tunnel="${id}" role="status"`
-  }><svg viewBox="0 0 12 12" aria-hidden="true"><circle class="${kind}" cx="6" cy="6" r="4" /></svg><span class="word">${sentenceOf(texts, reach)}</span></span>`
+  }>${mark(kind)}<span class="word">${sentenceOf(texts, reach)}</span></span>`
 }
+
+/** How a name is served: the plain word, and the contract's beside it. */
+export const mode = (texts: Texts, { hostname, status }: Pick<Tunnel, "hostname" | "status">): Markup =>
+  hostname === null
+    ? markup`<span class="mode">${icon("channels")}${texts.noHostname}</span>`
+    : markup`<span class="mode ${status}">${icon(status)}${texts.tierNames[status]}<i lang="de">${status}</i></span>`

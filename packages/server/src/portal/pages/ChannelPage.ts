@@ -152,9 +152,10 @@ export const page = (texts: Texts, facts: Facts): Page => {
     title: `${texts.channel} ${channel.channel.slice(0, 8)}`,
     area: "channels",
     script: InviteScript.pagePath,
-    main: markup`<p class="crumb"><a href="/portal/channels">${texts.channels}</a> / ${channel.channel.slice(0, 8)}</p>
-      <div class="head"><div><h1>${texts.channel}</h1><p class="lead mono">${channel.channel}</p></div></div>
-      <section class="panel"><dl class="pairs"><dt>${texts.operatorKey}</dt><dd class="mono">${channel.operator_pubkey}</dd></dl></section>
+    crumbs: [["/portal/channels", texts.channels]],
+    here: channel.channel.slice(0, 8),
+    main: markup`<div class="head"><div><h1>${texts.channel}</h1><p class="lead mono">${channel.channel}</p></div></div>
+      <section class="panel pad"><dl class="pairs"><dt>${texts.operatorKey}</dt><dd class="mono">${channel.operator_pubkey}</dd></dl></section>
       ${membership(texts, own, facts)}${joinLinePanel(texts, channel, facts.place)}${claiming(texts, own, facts)}${ending(texts, own, facts)}`
   }
 }

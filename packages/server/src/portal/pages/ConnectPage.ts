@@ -63,11 +63,11 @@ export const environmentOf = ({ installation, orders, port }: Start): string => 
 }
 
 export const form = (texts: Texts, id: string, refused?: Refused): Markup =>
-  markup`<form class="panel" method="post" action="/portal/tunnels/${id}/install" aria-labelledby="connect">
+  markup`<form class="panel pad" method="post" action="/portal/tunnels/${id}/install" aria-labelledby="connect">
     <h2 id="connect">${texts.connectTitle}</h2>
     <p class="hint">${texts.connectText}</p>
     ${field({ name: "port", type: "number", label: texts.port, value: "8080", refused })}
-    <button class="main-action">${texts.connectButton}</button>
+    <button class="primary">${texts.connectButton}</button>
   </form>`
 
 const copied = (texts: Texts, text: string) =>
@@ -101,16 +101,19 @@ export const page = (
   return {
     title: texts.connectTitle,
     area: "tunnels",
-    main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${name}</a></p>
-    <div class="head"><h1>${hostname ?? name}</h1></div>
+    crumbs: [
+      ["/portal/tunnels", texts.tunnels],
+      [`/portal/tunnels/${id}`, name]
+    ],
+    main: markup`<div class="head"><h1>${hostname ?? name}</h1></div>
     ${
       "withNode" in facts
-        ? markup`<section class="panel" aria-labelledby="line"><h2 id="line">${texts.connectReady}</h2>
+        ? markup`<section class="panel pad" aria-labelledby="line"><h2 id="line">${texts.connectReady}</h2>
             ${lines(texts, facts)}
             ${hostname === null ? undefined : markup`<p class="hint">${texts.connectOrders}</p>`}
             <details><summary>${texts.connectFile}</summary><p class="hint">${texts.connectFileText}</p>
             ${copied(texts, facts.environment)}</details></section>
-            <section class="panel" aria-labelledby="agent"><h2 id="agent">${texts.columnState}</h2>
+            <section class="panel pad" aria-labelledby="agent"><h2 id="agent">${texts.columnState}</h2>
             <p>${state(texts, facts.reach, id)}</p>
             <p class="hint">${texts.connectWait}</p>
             <p><a class="button" href="/portal/tunnels/${id}">${texts.open(name)}</a>${

@@ -3,7 +3,7 @@ import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import type { FleetRow } from "@catenet/domain/tunnels/Usage"
 import { ageText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/platform/Markup"
-import { panel } from "../shell/Field.ts"
+import { activityTabs, panel } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 import { state } from "./AgentState.ts"
@@ -66,6 +66,7 @@ export const page = (texts: Texts, { days, rows }: Facts, now: number): Page => 
     title: texts.fleet,
     area: "fleet",
     main: markup`<div class="head"><div><h1>${texts.fleet}</h1><p class="lead">${texts.fleetLine(counts)}</p></div></div>
+      ${activityTabs(texts, "/portal/fleet")}
       ${silentEdges(
         texts,
         rows.flatMap(({ silent_edges }) => silent_edges)
@@ -73,7 +74,7 @@ export const page = (texts: Texts, { days, rows }: Facts, now: number): Page => 
       ${versions.length > 1 ? markup`<p class="panel notice">${texts.drift(versions.join(", "))}</p>` : undefined}
       ${
         rows.length === 0
-          ? markup`<p class="panel">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
+          ? markup`<p class="panel pad">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
           : markup`<div class="panel list"><table><thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.columnState}</th>
               <th class="figure" scope="col">${texts.uptimeDays7}</th><th scope="col">${texts.bridgeTitle}</th><th scope="col">${texts.version}</th>
               <th scope="col">${texts.readiness}</th></tr></thead><tbody>${rows.map((each) => row(texts, each, now))}</tbody></table></div>

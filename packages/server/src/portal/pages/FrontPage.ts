@@ -17,9 +17,9 @@ export interface Facts {
 
 export const page = (texts: Texts, facts: Facts): Page => {
   const enter = facts.isSignedIn
-    ? markup`<p><a class="button main-action" href="/portal/tunnels">${texts.toTunnels}</a></p>`
+    ? markup`<p><a class="button primary" href="/portal/tunnels">${texts.toTunnels}</a></p>`
     : facts.canSignIn
-      ? markup`<p><a class="button main-action" href="/portal/login">${texts.signIn}</a></p>${ProviderLinks.render(texts, facts.providers)}
+      ? markup`<p><a class="button primary" href="/portal/login">${texts.signIn}</a></p>${ProviderLinks.render(texts, facts.providers)}
           <form method="get" action="/portal/login" aria-labelledby="join"><h2 id="join">${texts.joinTitle}</h2>
           <input type="hidden" name="register" value="1">
           ${field({ name: "login_hint", type: "email", label: texts.joinEmail, hint: texts.joinText, isOptional: true })}
@@ -30,9 +30,9 @@ export const page = (texts: Texts, facts: Facts): Page => {
     title: texts.frontTitle,
     main: markup`<h1>${texts.frontTitle}</h1>
       <p class="lead">${texts.frontText}</p>
-      ${enter === undefined ? markup`<p class="panel notice">${texts.loginMissing}</p>` : markup`<div class="panel">${enter}</div>`}
+      ${enter === undefined ? markup`<p class="panel notice">${texts.loginMissing}</p>` : markup`<div class="panel pad">${enter}</div>`}
       <h2>${texts.frontFigures}</h2>
-      <dl class="figures">
+      <dl class="tiles">
         ${figure(texts.countTunnels, facts.tunnels)}
         ${figure(texts.countAgents, facts.agents)}
         ${figure(texts.countAccounts, facts.accounts)}

@@ -15,7 +15,7 @@ export const page = (texts: Texts, command: string): Page => {
     title: texts.joinTitle,
     area: "channels",
     main: markup`<div class="head"><div><h1>${texts.joinTitle}</h1><p class="lead">${texts.joinText}</p></div></div>
-      <section class="panel"><p>${texts.joinRun}</p>
+      <section class="panel pad"><p>${texts.joinRun}</p>
         <pre tabindex="0" data-join="${program}" data-incomplete="${texts.joinIncomplete}" data-copy="${texts.copy}" data-copied="${texts.copied}">${program} '${texts.joinAddress}'</pre>
         ${command.startsWith("npx ") ? markup`<p class="hint">${texts.joinNode}</p>` : markup`<p class="hint">${texts.joinProgram}</p>`}<p class="hint">${texts.joinOnce}</p></section>`
   }

@@ -1,7 +1,7 @@
 /** `/portal/notices`: what an account should know, and what it can do about each. */
 import { type Markup, markup } from "@catenet/platform/Markup"
 import type { Notice } from "../../notices/Notices.ts"
-import { button, named } from "../shell/Field.ts"
+import { activityTabs, button, named } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import { timestamp } from "../shell/Timestamp.ts"
 import type { Texts } from "../texts/English.ts"
@@ -53,11 +53,13 @@ const describe = (texts: Texts, { about, at, kind, name, note, who }: Notice): r
 
 export const page = (texts: Texts, notices: ReadonlyArray<Notice>, offersMail: boolean): Page => ({
   title: texts.notices,
-  area: "notices",
+  area: "fleet",
+  crumbs: [["/portal/fleet", texts.fleet]],
   main: markup`<div class="head"><div><h1>${texts.notices}</h1><p class="lead">${texts.noticesText}</p></div></div>
+      ${activityTabs(texts, "/portal/notices")}
     ${
       notices.length === 0
-        ? markup`<p class="panel">${texts.noticesNone}</p>`
+        ? markup`<p class="panel pad">${texts.noticesNone}</p>`
         : markup`<div class="panel list"><table><thead><tr><th scope="col">${texts.noticeKind}</th><th scope="col">${texts.noticeWhat}</th><td></td></tr></thead>
           <tbody>${notices.map((notice) => {
             const [sentence, action] = describe(texts, notice)

@@ -89,7 +89,7 @@ const limits = (texts: Texts, { defaults, limited, sent }: Facts) => {
         <td data-label="${texts.limitChannels}">${texts.count(maxChannels ?? defaults.channels)}</td></tr>`
   )
   return markup`${table(texts.limitsTitle, texts.limitsNone, [texts.account, texts.limitTunnels, texts.limitChannels], rows)}
-    <form class="panel" method="post" action="/operators/limits" aria-labelledby="limit"><h2 id="limit">${texts.limitSet}</h2>
+    <form class="panel pad" method="post" action="/operators/limits" aria-labelledby="limit"><h2 id="limit">${texts.limitSet}</h2>
       <p class="hint">${texts.limitsText(defaults.tunnels, defaults.channels)}</p>
       ${field({ ...values("subject"), label: texts.grantee, hint: texts.granteeHint })}
       ${choice({

@@ -199,8 +199,9 @@ export const page = (texts: Texts, facts: Facts): Page => {
   return {
     title: hostname ?? name,
     area: "tunnels",
-    main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / ${name}</p>
-      <div class="head"><div><h1 class="mono">${hostname ?? name}</h1>
+    crumbs: [["/portal/tunnels", texts.tunnels]],
+    here: name,
+    main: markup`<div class="head"><div><h1 class="mono">${hostname ?? name}</h1>
         <p class="lead">${controls === undefined ? texts.shared : state(texts, controls.reach, id)}</p>
         ${address === undefined ? undefined : markup`<p class="address"><a href="${address}">${address}</a></p>`}</div>
         ${controls === undefined ? undefined : markup`<a class="button" href="/portal/tunnels/${id}/uptime">${texts.uptimeTitle}</a>`}</div>
@@ -209,6 +210,6 @@ export const page = (texts: Texts, facts: Facts): Page => {
           ? markup`<p class="panel notice"><a href="#visitors">${texts.requestsWaiting(controls.requests.length)}</a></p>`
           : undefined
       }
-      <div class="columns"><div>${left}</div><div>${right}</div></div>`
+      <div class="cols"><div class="stack">${left}</div><div class="stack">${right}</div></div>`
   }
 }

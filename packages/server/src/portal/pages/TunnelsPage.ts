@@ -6,7 +6,7 @@ import { markup } from "@catenet/platform/Markup"
 import { field, type Refused } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
-import { state } from "./AgentState.ts"
+import { mode, state } from "./AgentState.ts"
 
 export interface Facts {
   readonly tunnels: ReadonlyArray<Tunnel>
@@ -33,7 +33,7 @@ const row = (
 ) =>
   markup`<tr><th scope="row"><a class="mono" href="/portal/tunnels/${id}">${hostname ?? name}</a><span class="sub">${hostname === null ? texts.noHostname : name}${owned ? undefined : ` · ${texts.shared}`}${
     require_login ? ` · ${texts.loginRequired}` : undefined
-  }</span></th><td data-label="${texts.columnState}">${state(texts, reach.get(id), owned ? id : undefined)}</td><td data-label="${texts.columnCertificate}"><span class="tier ${status}">${texts.tierNames[status]}</span></td><td class="figure" data-label="${texts.visitorsOf30}">${visitorsText(texts, sums.get(id))}</td><td class="figure" data-label="${texts.carriedOf30}">${carriedText(texts, sums.get(id))}</td></tr>`
+  }</span></th><td data-label="${texts.columnState}">${state(texts, reach.get(id), owned ? id : undefined)}</td><td data-label="${texts.columnCertificate}">${mode(texts, { hostname, status })}</td><td class="figure" data-label="${texts.visitorsOf30}">${visitorsText(texts, sums.get(id))}</td><td class="figure" data-label="${texts.carriedOf30}">${carriedText(texts, sums.get(id))}</td></tr>`
 
 /** Of all tunnels of the account: where the list is whole, and edges say something of them. */
 const figures = (texts: Texts, { isFirst, next, reach, sums }: Facts) => {
@@ -50,7 +50,7 @@ const figures = (texts: Texts, { isFirst, next, reach, sums }: Facts) => {
       known.length === 0 ? "n/a" : texts.bytes(total(known.map((each) => each.bytes_in + each.bytes_out)))
     ]
   ] as const
-  return markup`<dl class="figures">${shown.map(
+  return markup`<dl class="tiles">${shown.map(
     ([label, value]) => markup`<div><dt>${label}</dt><dd>${value}</dd></div>`
   )}</dl>`
 }
@@ -64,10 +64,10 @@ const table = (texts: Texts, facts: Facts) =>
   </table></div>`
 
 const form = (texts: Texts, { refused }: Facts) =>
-  markup`<form class="panel" method="post" action="/portal/tunnels" aria-labelledby="new-tunnel">
+  markup`<form class="panel pad" method="post" action="/portal/tunnels" aria-labelledby="new-tunnel">
     <h2 id="new-tunnel">${texts.newTunnel}</h2>
     ${field({ name: "name", label: texts.tunnelName, hint: texts.tunnelNameHint, refused })}
-    <button class="main-action">${texts.createTunnel}</button>
+    <button class="primary">${texts.createTunnel}</button>
   </form>`
 
 export const page = (texts: Texts, facts: Facts): Page => {
@@ -80,7 +80,7 @@ export const page = (texts: Texts, facts: Facts): Page => {
     title: texts.tunnels,
     area: "tunnels",
     main: markup`<div class="head"><div><h1>${texts.tunnels}</h1><p class="lead">${lead}${states.length === 0 ? undefined : ` ${texts.reachLead(reached, states.length)}`}</p></div>
-        ${tunnels.length === 0 || facts.refused !== undefined ? undefined : markup`<a class="button main-action" href="#new-tunnel">${texts.newTunnel}</a>`}</div>
+        ${tunnels.length === 0 || facts.refused !== undefined ? undefined : markup`<a class="button primary" href="#new-tunnel">${texts.newTunnel}</a>`}</div>
       ${[...facts.reach.values()].some(({ state }) => state === "edge_silent") ? markup`<p class="panel notice">${texts.edgeSilent}</p>` : undefined}
       ${facts.refused === undefined ? undefined : form(texts, facts)}
       ${tunnels.length === 0 ? undefined : markup`${figures(texts, facts)}${table(texts, facts)}`}

@@ -65,7 +65,7 @@ const figures = (texts: Texts, { now, report }: Facts) => {
   if (report.edge_silent) return markup`<p class="panel notice">${texts.uptimeSilent}</p>`
   if (uptime === null || longest === null) return markup`<p class="panel notice">${texts.uptimeNone}</p>`
   const days = daysOf(report, now)
-  return markup`<dl class="figures">
+  return markup`<dl class="tiles">
       ${figure(texts.hours24, texts.percent(uptime.h24))}${figure(texts.days7, texts.percent(uptime.d7))}
       ${figure(texts.days30, texts.percent(uptime.d30))}
       ${figure(texts.longestOutage, longest === 0 ? texts.noneObserved : durationText(longest))}
@@ -86,8 +86,11 @@ export const page = (texts: Texts, facts: Facts): Page => {
   return {
     title: `${texts.uptimeTitle} · ${hostname ?? name}`,
     area: "tunnels",
-    main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${name}</a></p>
-      <div class="head"><div><h1>${texts.uptimeTitle}</h1><p class="lead mono">${hostname ?? name}</p></div></div>
+    crumbs: [
+      ["/portal/tunnels", texts.tunnels],
+      [`/portal/tunnels/${id}`, name]
+    ],
+    main: markup`<div class="head"><div><h1>${texts.uptimeTitle}</h1><p class="lead mono">${hostname ?? name}</p></div></div>
       ${facts.report.edge_silent ? undefined : silentEdges(texts, facts.report.silent_edges)}
       ${figures(texts, facts)}
       ${BadgePanel.render(texts, facts.tunnel, facts)}`

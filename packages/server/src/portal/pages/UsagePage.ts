@@ -2,6 +2,7 @@
 import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import type { UsageRow } from "@catenet/domain/tunnels/Usage"
 import { markup } from "@catenet/platform/Markup"
+import { activityTabs } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 import * as DayBars from "./DayBars.ts"
@@ -34,16 +35,18 @@ const sum = (rows: ReadonlyArray<UsageRow>, of: (row: UsageRow) => number | null
 
 export const page = (texts: Texts, { days, rows }: Facts): Page => ({
   title: texts.usage,
-  area: "usage",
+  area: "fleet",
+  crumbs: [["/portal/fleet", texts.fleet]],
   main: markup`<div class="head"><div><h1>${texts.usage}</h1><p class="lead">${texts.usageText}</p></div>
       <a class="button" href="/portal/usage.csv">${texts.usageCsv}</a></div>
+      ${activityTabs(texts, "/portal/usage")}
     ${silentEdges(
       texts,
       rows.flatMap(({ silent_edges }) => silent_edges)
     )}
     ${
       rows.length === 0
-        ? markup`<p class="panel">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
+        ? markup`<p class="panel pad">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
         : markup`<div class="panel list"><table>
             <thead><tr><th scope="col">${texts.columnName}</th>${[
               texts.uptimeTitle,

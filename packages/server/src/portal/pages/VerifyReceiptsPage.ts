@@ -19,7 +19,7 @@ export const page = (texts: Texts): Page => ({
   sendsNothing: true,
   main: markup`<div class="head"><div><h1>${texts.verifyReceipts}</h1><p class="lead">${texts.verifyText}</p></div></div>
     <noscript><p class="panel notice">${texts.verifyNoScript} ${command}</p></noscript>
-    <form class="panel" hidden data-verifier="${VerifierScript.workerPath}" data-busy="${texts.verifyBusy}"
+    <form class="panel pad" hidden data-verifier="${VerifierScript.workerPath}" data-busy="${texts.verifyBusy}"
       data-verified="${texts.verifyHolds}" data-refused="${texts.verifyRefused}" data-unusable="${texts.verifyUnusable}">
       <div class="field"><label for="file">${texts.receiptsFile}</label>
         <span class="hint" id="file-hint">${texts.receiptsFileHint}</span>
@@ -27,7 +27,7 @@ export const page = (texts: Texts): Page => ({
       <div class="field"><label for="key">${texts.edgeKey}</label>
         <span class="hint" id="key-hint">${texts.edgeKeyHint}</span>
         <input id="key" type="text" aria-describedby="key-hint" autocomplete="off" spellcheck="false"></div>
-      <button class="main-action">${texts.verifyButton}</button>
+      <button class="primary">${texts.verifyButton}</button>
       <p id="verdict" role="status"></p>
       <pre id="report" lang="en" tabindex="0" hidden></pre>
       <p class="hint">${texts.verifyByCommand} ${command}</p></form>`

@@ -28,7 +28,8 @@ export const text = `"use strict";
       for (const shown of followed) {
         if (shown.dataset.tunnel !== id) continue;
         shown.dataset.state = state;
-        shown.querySelector("circle").setAttribute("class", state);
+        shown.querySelector("use").setAttribute("href", "#m-" + state);
+        shown.querySelector("svg").setAttribute("class", "mark " + state);
         const word = shown.querySelector(".word");
         if (word.textContent !== text) word.textContent = text;
       }

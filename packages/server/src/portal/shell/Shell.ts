@@ -2,10 +2,11 @@
 import type { Email } from "@catenet/domain/values/Email"
 import type { Subject } from "@catenet/domain/values/Ids"
 import { Markup, markup } from "@catenet/platform/Markup"
-import { brandMark } from "@catenet/platform/PageStyles"
+import { brandMark, favicon } from "@catenet/platform/PageStyles"
 import { tokenField } from "../../http/FormDeduplication.ts"
 import * as Stylesheet from "../../http/Stylesheet.ts"
 import type { Texts } from "../texts/English.ts"
+import { type Icon, icon, sprite } from "./Icons.ts"
 import { names } from "./Language.ts"
 import * as Script from "./Script.ts"
 
@@ -25,7 +26,10 @@ export interface Reader {
 export interface Page {
   readonly title: string
   /** The entry of the navigation that the page belongs to. */
-  readonly area?: (typeof areas)[number][0] | "operators"
+  readonly area?: Area
+  /** Where the page stands: what leads to it, from the outside in. The page itself follows, as `here` or by its title. */
+  readonly crumbs?: ReadonlyArray<readonly [href: string, text: string]>
+  readonly here?: string
   readonly main: Markup
   /** A page that holds its style and this script itself. */
   readonly inline?: { readonly text: string; readonly hash: string }
@@ -37,30 +41,21 @@ export interface Page {
   readonly sendsNothing?: boolean
 }
 
+/** What the rail leads to, with its icon; on a phone the first four and a menu are the bar at the foot. */
 const areas = [
-  ["tunnels", "/portal/tunnels"],
-  ["channels", "/portal/channels"],
-  ["topologies", "/portal/topologies"],
-  ["fleet", "/portal/fleet"],
-  ["usage", "/portal/usage"],
-  ["notices", "/portal/notices"],
-  ["account", "/portal/account"]
-] as const
+  ["tunnels", "/portal/tunnels", "tunnels"],
+  ["channels", "/portal/channels", "channels"],
+  ["topologies", "/portal/topologies", "topologies"],
+  ["fleet", "/portal/fleet", "activity"]
+] as const satisfies ReadonlyArray<readonly [string, string, Icon]>
 
-const waiting = (texts: Texts, count: number) =>
-  count === 0
-    ? undefined
-    : markup` <span class="count" aria-hidden="true">${String(count)}</span><span class="hidden">${texts.noticesWaiting(count)}</span>`
+const settings = [["account", "/portal/account", "person"]] as const
+const operators = [["operators", "/operators", "server"]] as const
 
-const entries = ({ isOperator, notices, texts }: Reader, current: Page["area"]) => {
-  const shown = [...areas, ...(isOperator ? ([["operators", "/operators"]] as const) : [])]
-  return markup`<ul>${shown.map(([area, href]) => {
-    const text = markup`${texts[area]}${area === "notices" ? waiting(texts, notices) : undefined}`
-    return area === current
-      ? markup`<li><a href="${href}" aria-current="page">${text}</a></li>`
-      : markup`<li><a href="${href}">${text}</a></li>`
-  })}</ul>`
-}
+type Area = (typeof areas)[number][0] | (typeof settings)[number][0] | (typeof operators)[number][0]
+
+const entry = (texts: Texts, current: Page["area"], [area, href, sign]: readonly [Area, string, Icon]) =>
+  markup`<a href="${href}"${area === current ? markup` aria-current="page"` : undefined}>${icon(sign)}${texts[area]}</a>`
 
 const switches = ({ path, texts }: Reader) =>
   path === undefined
@@ -73,19 +68,30 @@ const switches = ({ path, texts }: Reader) =>
     )}</form>`
 
 const rail = (reader: Reader, area: Page["area"]) => {
-  const { signedIn, texts } = reader
-  return markup`<header class="rail"><div class="held">
-    <a class="brand" href="/portal/tunnels">${brandMark} Catenet</a>
-    <nav class="wide" aria-label="${texts.navigation}">${entries(reader, area)}</nav>
-    <details class="narrow"><summary>${texts.menu}</summary>
-      <nav aria-label="${texts.navigation}">${entries(reader, area)}</nav></details>
-    <div class="foot">
-      <span>${texts.signedInAs} <strong>${signedIn?.email ?? signedIn?.subject}</strong></span>
-      <form method="post" action="/portal/logout"><button class="plain">${texts.signOut}</button></form>
-      ${switches(reader)}
-    </div>
+  const { isOperator, signedIn, texts } = reader
+  const who = signedIn?.email ?? signedIn?.subject ?? ""
+  const own = isOperator ? [...settings, ...operators] : settings
+  return markup`<header class="rail"><div class="rail-held">
+    <a class="brand" href="/portal/home">${brandMark}Catenet</a>
+    <nav class="nav" aria-label="${texts.navigation}">${areas.map((each) => entry(texts, area, each))}</nav>
+    <p class="nav-title">${texts.settings}</p>
+    <nav class="nav wide" aria-label="${texts.settings}">${own.map((each) => entry(texts, area, each))}</nav>
+    <div class="rail-foot"><details class="who"><summary><span class="hidden">${texts.menu}</span><span class="avatar" aria-hidden="true">${who.slice(0, 2).toUpperCase()}</span><span class="lines"><b>${who}</b></span>${icon("menus")}<span class="narrow">${texts.more}</span></summary>
+    <div class="who-menu"><p class="narrow soft small">${texts.signedInAs} ${who}</p>
+      <nav class="nav narrow" aria-label="${texts.more}">${own.map((each) => entry(texts, area, each))}</nav>
+      <form method="post" action="/portal/logout"><button class="quiet">${texts.signOut}</button></form>
+      ${switches(reader)}</div></details></div>
   </div></header>`
 }
+
+/** Where the page stands, the reference, and what waits. */
+const bar = ({ notices, texts }: Reader, { crumbs = [], here, title }: Page) =>
+  markup`<div class="bar"><nav class="crumbs" aria-label="${texts.breadcrumb}">${crumbs.map(
+    ([href, text]) => markup`<a href="${href}">${text}</a><span aria-hidden="true">/</span>`
+  )}<b aria-current="page">${here ?? title}</b></nav>
+    <nav class="bar-end" aria-label="${texts.helpAndNotices}"><a class="button quiet hide" href="/docs">${texts.docs}</a><a class="button quiet" href="/portal/notices">${icon("bell")}<span class="hidden">${
+      notices === 0 ? texts.notices : texts.noticesWaiting(notices)
+    }</span>${notices === 0 ? undefined : markup`<span class="count" aria-hidden="true">${String(notices)}</span>`}</a></nav></div>`
 
 const legal = (texts: Texts) =>
   markup`<p class="row"><a href="/impressum">${texts.legalNotice}</a> <a href="/datenschutz">${texts.privacy}</a>
@@ -101,14 +107,15 @@ const withToken = ({ text }: Markup, once: string): Markup =>
   )
 
 /** The whole document. Without a session there is nothing to navigate. */
-export const render = (reader: Reader, { area, inline, isStill = false, main, script, title }: Page): string => {
+export const render = (reader: Reader, page: Page): string => {
+  const { area, inline, isStill = false, main, script, title } = page
   const { once, signedIn, texts } = reader
   const own = once === undefined ? main : withToken(main, once)
   const content = markup`<main id="content" class="main" tabindex="-1">${own}</main>`
   const body =
     signedIn === undefined
       ? markup`<div class="front"><header><a class="brand" href="/">${brandMark} Catenet</a></header>${content}<footer class="foot">${legal(texts)}${switches(reader)}</footer></div>`
-      : markup`<div class="shell">${rail(reader, area)}${content}</div>`
+      : markup`<div class="shell">${rail(reader, area)}<div>${bar(reader, page)}${content}</div></div>`
   return markup`<!doctype html>
 <html lang="${texts.language}">
 <head>
@@ -116,7 +123,7 @@ export const render = (reader: Reader, { area, inline, isStill = false, main, sc
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${title} · Catenet</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${favicon}">
 ${
   inline === undefined
     ? markup`<link rel="stylesheet" href="${Stylesheet.path}">${
@@ -126,7 +133,7 @@ ${
 }
 </head>
 <body>
-<a class="skip" href="#content">${texts.skip}</a>
+<a class="skip" href="#content">${texts.skip}</a>${sprite(body)}
 ${body}
 ${inline === undefined ? undefined : markup`<script type="module">${new Markup(inline.text)}</script>`}</body>
 </html>

@@ -40,6 +40,11 @@ export const english = {
   skip: "Skip to the content",
   navigation: "Main navigation",
   menu: "Menu",
+  more: "More",
+  settings: "Settings",
+  breadcrumb: "Breadcrumb",
+  docs: "Docs",
+  helpAndNotices: "Help and notices",
   tunnels: "Tunnels",
   account: "Account",
   signedInAs: "Signed in as",
@@ -100,7 +105,7 @@ export const english = {
   stateUnknown: "unknown",
   edgeSilent: "An edge does not respond, so the state of its services is unknown.",
   loginRequired: "login required",
-  tierNames: { rot: "offline", gelb: "edge-terminated (gelb)", gruen: "end-to-end (gruen)" },
+  tierNames: { rot: "No certificate yet", gelb: "Edge-terminated", gruen: "End-to-end" },
   tiers: {
     rot: "The edge serves no public name for this tunnel.",
     gelb: "The edge answers with a certificate of the platform. The name is waiting for one of its own, whose key only your agent will hold.",
@@ -165,7 +170,7 @@ export const english = {
 
   channels: "Channels",
   topologies: "Topologies",
-  fleet: "Fleet",
+  fleet: "Activity",
   usage: "Usage",
   unknown: "unknown",
 

@@ -29,6 +29,11 @@ export const german: Texts = {
   skip: "Zum Inhalt springen",
   navigation: "Hauptnavigation",
   menu: "Menü",
+  more: "Mehr",
+  settings: "Einstellungen",
+  breadcrumb: "Pfad",
+  docs: "Doku",
+  helpAndNotices: "Hilfe und Hinweise",
   tunnels: "Tunnel",
   account: "Konto",
   signedInAs: "Angemeldet als",
@@ -90,7 +95,7 @@ export const german: Texts = {
   stateUnknown: "derzeit unbekannt",
   edgeSilent: "Ein Edge antwortet nicht; daher ist unbekannt, welche Dienste erreicht werden.",
   loginRequired: "Anmeldung verlangt",
-  tierNames: { rot: "nicht erreichbar", gelb: "am Edge (gelb)", gruen: "Ende-zu-Ende (gruen)" },
+  tierNames: { rot: "Kein Zertifikat", gelb: "Endet am Edge", gruen: "Ende-zu-Ende" },
   tiers: {
     rot: "Der Edge bedient für diesen Tunnel keinen öffentlichen Namen.",
     gelb: "Der Edge antwortet mit einem Zertifikat der Plattform. Der Name wartet auf ein eigenes; dann hält nur Ihr Agent den Schlüssel.",
@@ -156,7 +161,7 @@ export const german: Texts = {
 
   channels: "Kanäle",
   topologies: "Topologien",
-  fleet: "Flotte",
+  fleet: "Aktivität",
   usage: "Nutzung",
   unknown: "unbekannt",
 

@@ -60,12 +60,12 @@ describe.skipIf(missing)("the portal in a browser", () => {
           await walk(page, "form[data-keys] button[type=button]")
           await page.keyboard.press("Enter")
           await page.getByRole("status").filter({ hasText: /./u }).waitFor()
-          await walk(page, "form[data-keys] button.main-action")
+          await walk(page, "form[data-keys] button.primary")
           await press(page, "Enter", /claim-form$/u)
           assert.strictEqual(await page.locator("h1").textContent(), "Claimed")
 
           await page.goto("/portal/topologies")
-          await walk(page, "main button.main-action")
+          await walk(page, "main button.primary")
           await press(page, "Enter", /editor$/u)
           for (const agent of ["key a", "key b"]) {
             await type(page, "#field-agent", keyOf(agent))

@@ -61,7 +61,7 @@ const opening = async (page: Page): Promise<void> => {
 }
 
 const pressing = async (page: Page): Promise<void> => {
-  await Promise.all([page.waitForNavigation(), page.locator("button.main-action").click()])
+  await Promise.all([page.waitForNavigation(), page.locator("button.primary").click()])
 }
 
 const suggesting = async (page: Page): Promise<void> => {

@@ -195,15 +195,16 @@ export const page = (texts: Texts, facts: EditorFacts): Page => {
     title: `${texts.topology} ${topology.id.slice(0, 8)}`,
     area: "topologies",
     inline: EditorScript,
-    main: markup`<p class="crumb"><a href="/portal/topologies">${texts.topologies}</a> / ${topology.id.slice(0, 8)}</p>
-      <div class="head"><div><h1>${texts.topology} ${topology.id.slice(0, 8)}</h1>
+    crumbs: [["/portal/topologies", texts.topologies]],
+    here: topology.id.slice(0, 8),
+    main: markup`<div class="head"><div><h1>${texts.topology} ${topology.id.slice(0, 8)}</h1>
         <p class="lead">${owner === undefined ? texts.shared : texts.ownTopology}</p></div>
         <a class="button" href="/net/${topology.net_uuid}">${texts.publicPage}</a></div>
       <div data-notice>${notice === undefined ? undefined : markup`<p class="panel notice bad" role="alert">${notice}</p>`}</div>
-      <section class="panel"><h2>${texts.drawingTitle}</h2><p class="hint">${texts.drawingHint}</p>
+      <section class="panel pad"><h2>${texts.drawingTitle}</h2><p class="hint">${texts.drawingHint}</p>
         <p class="row" data-tools="${topology.id}" data-follow="/portal/events?topology=${topology.id}&amp;seen=${version}" data-words="${pageTexts(texts)}"></p>
         ${drawing(texts, suggestion === undefined ? drawn : { ...drawn, suggested: suggestion.links }, true)}</section>
-      <div class="columns"><div>${linking(texts, facts)}${placing(texts, facts)}</div><div>
+      <div class="cols"><div class="stack">${linking(texts, facts)}${placing(texts, facts)}</div><div class="stack">
         ${overlay(texts, facts)}${owner === undefined ? undefined : ownership(texts, facts, owner)}${setup(texts, facts)}</div></div>`
   }
 }

@@ -27,7 +27,7 @@ export const page = (
   area: "topologies",
   main: markup`<div class="head"><div><h1>${texts.topologies}</h1><p class="lead">${texts.topologiesText}</p></div>
       <form method="post" action="/portal/topologies">
-        <button class="main-action">${texts.topologyCreate}</button></form></div>
+        <button class="primary">${texts.topologyCreate}</button></form></div>
     ${panel(texts.topologiesOwn, list(texts, facts.own, texts.topologiesNone))}
     ${panel(texts.topologiesShared, list(texts, facts.shared, texts.topologiesSharedNone))}`
 })

@@ -7,6 +7,7 @@ import { markup } from "@catenet/platform/Markup"
 import { button, checkbox } from "../../shell/Field.ts"
 import { timestamp } from "../../shell/Timestamp.ts"
 import type { Texts } from "../../texts/English.ts"
+import { mode } from "../AgentState.ts"
 import * as CertificateState from "./CertificateState.ts"
 import type { Controls } from "./Controls.ts"
 
@@ -26,11 +27,11 @@ export const render = (
   texts: Texts,
   { agent_proof, claim_deadline, hostname, hostname_proof, id, owned, status }: Tunnel,
   controls: Controls | undefined
-) => markup`<section class="panel" id="certificate"${
+) => markup`<section class="panel pad" id="certificate"${
   controls?.standing === undefined
     ? undefined
     : markup` data-certificate="${CertificateState.versionOf(texts, controls.standing)}"`
-}><h2>${texts.settingsTitle} <span class="tier ${status}">${texts.tierNames[status]}</span></h2>
+}><h2>${texts.settingsTitle} ${mode(texts, { hostname, status })}</h2>
   <p class="hint">${texts.tiers[status]}</p>
   ${
     controls?.standing === undefined

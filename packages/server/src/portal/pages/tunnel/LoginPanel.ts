@@ -8,7 +8,7 @@ import type { Texts } from "../../texts/English.ts"
 import type { Controls } from "./Controls.ts"
 
 const switchOf = (texts: Texts, action: string, label: string, isOn: boolean, hint: string) =>
-  markup`<form class="switch" method="post" action="${action}"><div>${checkbox({ name: "enabled", label, isChecked: isOn })}
+  markup`<form class="setting" method="post" action="${action}"><div>${checkbox({ name: "enabled", label, isChecked: isOn })}
     <p class="hint">${hint}</p></div><button>${texts.save}<span class="hidden"> (${label})</span></button></form>`
 
 const request = (texts: Texts, own: string, { at, email, note }: Controls["requests"][number]) =>

@@ -1,0 +1,82 @@
+/** Pages of everybody, and what changes on small screens. */
+export const pageLayouts = `
+.public { min-height: 100vh; display: flex; flex-direction: column; }
+.door { flex: 1; display: grid; place-content: center; justify-items: center; padding: var(--s8) var(--s5); gap: var(--s5); grid-template-columns: minmax(0, 440px); }
+.door .panel { width: 100%; padding: var(--s8); display: grid; gap: var(--s5); box-shadow: var(--shadow-float); }
+.door h1 { font-size: 1.5rem; }
+.door .field input { max-width: none; min-height: 42px; }
+.once { display: grid; gap: var(--s5); grid-template-columns: minmax(0, 1fr) auto; align-items: start; }
+.door .seal { width: 48px; height: 48px; border-radius: 14px; display: grid; place-items: center; }
+.door .seal .i { width: 23px; height: 23px; }
+.tight { gap: 4px; } .nowrap { flex-wrap: nowrap; }
+.inline-form .narrow { flex: 0 1 112px; }
+.inline-form .narrow label { white-space: nowrap; }
+.narrow-page { max-width: 860px; }
+.grow { width: 100%; max-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.nowrap-cell { white-space: nowrap; }
+.left { justify-self: start; }
+.seal.broken { background: var(--rot-pale); color: var(--rot); }
+.front { max-width: 720px; margin: 0 auto; padding: var(--s12) var(--s5); }
+.front > header { margin-bottom: var(--s8); } .front .brand { padding: 0; width: fit-content; }
+.front .main { padding: 0; } .front .foot { margin-top: var(--s12); padding-top: var(--s4); border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: var(--s3) var(--s5); color: var(--soft); font-size: var(--t-small); justify-content: space-between; }
+.front h1 { font-size: 1.75rem; } .front address { font-style: normal; } .foot a { color: var(--soft); }
+.prose > * + * { margin-top: var(--s3); }
+.reference { display: grid; gap: var(--s5); } .reference nav ul { columns: 22rem; } .reference nav a, .route h3 { overflow-wrap: anywhere; }
+.route { border-top: 1px solid var(--line); padding: var(--s3) 0; } .route > * + * { margin-top: var(--s2); }
+@media (max-width: 1080px) {
+  .cols { grid-template-columns: minmax(0, 1fr); }
+}
+@media (max-width: 760px) {
+  .shell { display: block; padding-bottom: 64px; }
+  .rail { position: fixed; inset: auto 0 0 0; z-index: 5; border: 0; border-top: 1px solid var(--line); padding-bottom: env(safe-area-inset-bottom); }
+  .rail-held { position: static; height: auto; flex-direction: row; padding: 0; gap: 0; overflow: visible; }
+  .rail .brand, .rail .nav-title, .rail .wide, .who .lines, .who .avatar { display: none; }
+  .rail-held > .nav { flex: 4; display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 0; }
+  .rail-held > .nav a, .who summary { display: grid; justify-items: center; align-content: center; gap: 3px; padding: 8px 2px; border-radius: 0; font-size: 0.6875rem; font-weight: 560; min-height: 56px; color: var(--soft); }
+  .rail-held > .nav a[aria-current] { background: none; color: var(--accent); }
+  .rail-held > .nav .i, .who summary .i { width: 20px; height: 20px; margin: 0; color: inherit; }
+  .rail-foot { flex: 1; margin: 0; border: 0; padding: 0; }
+  .who { position: static; } .who summary { width: 100%; }
+  .who-menu { position: absolute; right: 0; left: 0; bottom: 100%; max-height: 70vh; overflow-y: auto; padding: var(--s3) var(--s4); background: var(--raised); border-top: 1px solid var(--line); box-shadow: var(--shadow-float); }
+  .who-menu .nav a { min-height: 44px; } .narrow { display: block; } .narrow.nav { display: grid; }
+  .bar { padding: 0 var(--s4); gap: var(--s2); }
+  .bar .search, .bar .hide { display: none; }
+  .main { padding: var(--s4) var(--s4) var(--s8); gap: var(--s4); }
+  .panel > header, .panel .pad, .setting, .items > li, .steps > li { padding-left: var(--s4); padding-right: var(--s4); }
+  .health { flex-wrap: wrap; padding: var(--s4); } .tally { margin-left: 0; width: 100%; justify-content: space-between; }
+  .items > li { grid-template-columns: auto minmax(0, 1fr); } .items > li > :nth-child(3) { grid-column: 2; justify-self: start; margin-top: 2px; }
+  .tabs { margin: 0 calc(-1 * var(--s4)); padding: 0 var(--s4); gap: var(--s4); }
+  .filters .search, .filters .search input { width: 100%; } .filters .end { margin-left: 0; }
+  .segments { width: 100%; overflow-x: auto; } .segments a { flex: 1; justify-content: center; }
+  button:not(.tiny, .copy, .plain, td button), .button:not(.tiny), input:not([type="checkbox"], [type="radio"]), select { min-height: 44px; }
+  button:not(.tiny), .button:not(.tiny) { white-space: normal; line-height: 1.2; text-align: center; }
+  .crumbs { overflow: hidden; }
+  .tiny { white-space: nowrap; }
+  .callout { grid-template-columns: auto minmax(0, 1fr); } .callout > :nth-child(3) { grid-column: 2; justify-self: start; }
+  .hide, table td.hide { display: none !important; }
+  .chart .x span:nth-child(even) { display: none; }
+  .strip { width: 100%; } .way { grid-template-columns: minmax(0, 1fr); gap: var(--s4); padding: var(--s4); }
+  .way > li { grid-template-columns: 46px minmax(0, 1fr); justify-items: start; text-align: left; gap: 0 var(--s3); }
+  .way .seal { grid-row: 1 / 4; align-self: start; } .way .chip { grid-column: 2; margin-top: 4px; }
+  .way p { max-width: none; }
+  .way > li::after { top: 46px; bottom: calc(-1 * var(--s4)); left: 22px; right: auto; border-top: 0; border-left: 2px solid var(--gruen-mark); }
+  .way > li.plain::after { border-left: 2px dashed var(--control); } .way > li.cut::after { border-left: 2px dashed var(--rot-mark); }
+  .way .hop { display: none; }
+  .code { padding-right: var(--s4); padding-bottom: 52px; } .code button { top: auto; bottom: var(--s2); min-height: 36px; }
+  .setting { gap: var(--s1) var(--s3); } .danger-zone .setting, .once { grid-template-columns: minmax(0, 1fr); gap: var(--s2); } .chart svg.plot { height: 130px; }
+  .door .panel { padding: var(--s5); }
+  table, tbody, tfoot, tr, td, tbody th, tfoot th { display: block; }
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  tr { padding: var(--s3) 0; border-bottom: 1px solid var(--line); } tbody:last-child > tr:last-child { border-bottom: 0; }
+  :is(td, tbody th, tfoot th):is(th, td) { border: 0; padding: 2px var(--s4); } .pad > table :is(th, td):is(th, td) { padding-left: 0; padding-right: 0; }
+  td:empty { display: none; } td.actions { width: auto; white-space: normal; text-align: left; padding-top: var(--s2); } td.figure { text-align: left; }
+  td[data-label]::before { content: attr(data-label) ":\\00a0"; color: var(--soft); font-size: var(--t-small); }
+  .matrix, .matrix tbody { display: table; } .matrix tr { display: table-row; } .matrix :is(td, th):is(td, th) { display: table-cell; padding: 6px var(--s2); }
+  .list > h2, .list > .hint, .list > p, .panel > h2, .tiles > div, .panel.pad { padding-left: var(--s4); padding-right: var(--s4); }
+  .pairs { display: block; } .pairs dd + dt { margin-top: var(--s2); }
+  .front { padding: var(--s6) var(--s4); }
+  .topology text { font-size: 28px; transform: translateY(14px); }
+}
+@media (prefers-reduced-motion: reduce) { *, *::before, *::after { transition: none !important; animation: none !important; } }
+@media (forced-colors: active) { .strip path, .strip rect, .mark { forced-color-adjust: none; } }
+`
