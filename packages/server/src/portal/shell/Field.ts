@@ -150,11 +150,7 @@ export const panel = (title: string, body: Markup, id?: string): Markup =>
   markup`<section class="panel"${id === undefined ? undefined : markup` id="${id}"`}><header><h2>${title}</h2></header><div class="pad">${body}</div></section>`
 
 /** Links that change the page; the current one is `here`. */
-const tabs = (
-  label: string,
-  here: string,
-  links: ReadonlyArray<readonly [href: string, text: string]>
-): Markup =>
+const tabs = (label: string, here: string, links: ReadonlyArray<readonly [href: string, text: string]>): Markup =>
   markup`<nav class="tabs" aria-label="${label}">${links.map(
     ([href, text]) => markup`<a href="${href}"${href === here ? markup` aria-current="page"` : undefined}>${text}</a>`
   )}</nav>`
