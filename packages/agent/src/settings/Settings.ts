@@ -30,7 +30,7 @@ const unsetOne = "unset one of the two"
 
 /** Rules across the variables. */
 const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<Problems.Problem> => {
-  const { cardFile, healthPath, hostname, mode, origin, protocol, proxyProtocol, tls } = values
+  const { cardFile, healthPath, hostname, mode, origin, protocol, proxyProtocol, tls, trustedProxies } = values
   const { certificate, key } = pairOf(values)
   const isBrowser = mode === "browser"
   const terminates = tls === "terminate"
@@ -57,6 +57,13 @@ const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<P
         "CT_AGENT_CARD_FILE",
         "needs CT_AGENT_ORIGIN_TLS=terminate",
         "set it, or unset CT_AGENT_CARD_FILE and let the origin answer"
+      ),
+    trustedProxies !== undefined &&
+      tls === "passthrough" &&
+      Problems.problem(
+        "CT_AGENT_TRUSTED_PROXIES",
+        "needs CT_AGENT_ORIGIN_TLS=terminate",
+        "set it, or unset CT_AGENT_TRUSTED_PROXIES and let the origin read the fields"
       ),
     mode === "mesh" &&
       terminates &&
@@ -108,6 +115,7 @@ const originOf = (values: Values) => {
     ...values.origin,
     protocol: values.protocol,
     proxyProtocol: values.proxyProtocol,
+    ...(values.trustedProxies === undefined ? {} : { trustedProxies: values.trustedProxies }),
     healthPath: values.healthPath,
     /** Set when the agent terminates TLS: the files of the chain and the key. */
     terminate:

@@ -80,6 +80,11 @@ export const variables = {
     "none",
     "`v2` sends a PROXY protocol header at the start of each origin connection."
   ),
+  trustedProxies: optional(
+    "CT_AGENT_TRUSTED_PROXIES",
+    NetworkParser.networks,
+    "Proxies through which visitors come, whose X-Forwarded-For and Forwarded the agent extends instead of replacing; only with `terminate`."
+  ),
   healthPath: optional(
     "CT_AGENT_HEALTH_PATH",
     requestPath,

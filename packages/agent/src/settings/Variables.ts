@@ -108,6 +108,7 @@ export const exposePassedOn = [
   tunnel.reconnectMax,
   tunnel.tcpOnly,
   tunnel.transports,
+  tunnel.trustedProxies,
   tunnel.authorityRoots,
   ...Object.values(CustomCa.variables)
 ].map(({ name }) => name)

@@ -2,11 +2,12 @@
  * Visitors whose TLS this agent ends: the proxy follows their HTTP, as it does at the edge while that ends TLS, so that nothing
  * changes for visitor and origin when the name turns end-to-end. Who speaks another protocol is the origin's from its first byte on.
  */
+import { trusts } from "@catenet/platform/ForwardedChain"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import type { GateVerdict } from "@catenet/proxy/internal/GateVerdict"
 import * as FinalResponse from "@catenet/proxy/internal/http1/FinalResponse"
 import { ForwardedStream } from "@catenet/proxy/internal/http1/ForwardedStream"
-import type { Visitor } from "@catenet/proxy/internal/http1/RequestHead"
+import { type Visitor, visitorAt } from "@catenet/proxy/internal/http1/RequestHead"
 import { Http2Visit } from "@catenet/proxy/internal/http2/Http2Connections"
 import { RequestTurns } from "@catenet/proxy/internal/RequestTurns"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
@@ -78,11 +79,6 @@ const beginning = (socket: TLSSocket) => {
   return bytes
 }
 
-const visitorOf = (header: OpenHeader | undefined, hostname: string | undefined): Visitor => ({
-  address: header?.client?.address ?? "unknown",
-  hostname: hostname ?? header?.host
-})
-
 export interface Surroundings {
   readonly bounds: FirstRequestHead.Bounds
   readonly card: AgentCardResponder | undefined
@@ -100,6 +96,9 @@ export const make = (
   const stalled = new StalledStreams(maxStalled, metrics.fault)
   const turns = new RequestTurns()
   const dialForHttp2 = BrowserClients.dial(origin, metrics)
+  const isProxy = origin.trustedProxies === undefined ? undefined : trusts(origin.trustedProxies)
+  const visitorOf = (header: OpenHeader | undefined, hostname: string | undefined): Visitor =>
+    visitorAt(header?.client?.address ?? "unknown", hostname ?? header?.host, isProxy)
   const judge = (method: string, target: string): Promise<GateVerdict> | undefined => card?.judge(method, target)
 
   const isHttpOnly = () => enforcement?.policy.isHttpOnly === true

@@ -383,6 +383,16 @@ const rules: ReadonlyArray<Rule> = [
     read: ({ origin }) => origin.proxyProtocol
   },
   {
+    name: "CT_AGENT_TRUSTED_PROXIES",
+    base: terminating,
+    good: [
+      ["192.0.2.1, 10.0.0.0/8,2001:db8::/32", ["192.0.2.1/32", "10.0.0.0/8", "2001:db8::/32"]],
+      ["", undefined]
+    ],
+    bad: ["proxy.example", "10.0.0.0/33", "192.0.2.1:80", ","],
+    read: ({ origin }) => origin.trustedProxies
+  },
+  {
     name: "CT_AGENT_HEALTH_PATH",
     good: [
       ["/", "/"],
@@ -533,6 +543,10 @@ describe("settings", () => {
         problems({ ...base, CT_AGENT_CARD_FILE: "card.json" }).join(),
         "CT_AGENT_CARD_FILE needs CT_AGENT_ORIGIN_TLS=terminate"
       )
+    assert.include(
+      problems({ ...browser, CT_AGENT_TRUSTED_PROXIES: "192.0.2.1" }).join(),
+      "CT_AGENT_TRUSTED_PROXIES needs CT_AGENT_ORIGIN_TLS=terminate"
+    )
     assert.include(
       problems({ ...mesh, CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: "/c" }).join(),
       "CT_AGENT_MODE"

@@ -1,7 +1,7 @@
 /** Every variable that the edge reads, in the order of the guide and of `--help`. */
 import { defaultDifficulty, maxDifficulty } from "@catenet/crypto/ProofOfWork"
 import { AdminUrl, EdgeId } from "@catenet/domain/edges/EdgeNode"
-import { address as anyAddress, parseAddress, url as anyUrl } from "@catenet/platform/NetworkParser"
+import { address as anyAddress, networks, parseAddress, url as anyUrl } from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"
 import { secretHex } from "@catenet/platform/SecretParser"
 import { defaulted, optional, required } from "@catenet/platform/Variable"
@@ -191,6 +191,11 @@ export const variables = {
     60_000,
     3_000,
     "Milliseconds that a visitor waits for an agent."
+  ),
+  trustedProxies: optional(
+    "CT_EDGE_TRUSTED_PROXIES",
+    networks,
+    "Proxies in front of the edge whose X-Forwarded-For and Forwarded it extends instead of replacing; edge-terminated (gelb) hosts only."
   ),
   visitorIdleSeconds: whole(
     "CT_EDGE_VISITOR_IDLE_SECS",

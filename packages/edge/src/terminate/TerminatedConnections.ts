@@ -3,6 +3,7 @@
  * visitor, and what goes wrong is said on a page. A connection that speaks no HTTP is relayed as it is.
  */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
+import { trusts } from "@catenet/platform/ForwardedChain"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Scheduler } from "@catenet/platform/Scheduler"
@@ -12,6 +13,7 @@ import { type EdgeResponse, closedPage, fullPage, offlinePage, unknownName } fro
 import * as FinalResponse from "@catenet/proxy/internal/http1/FinalResponse"
 import { awaitFirstByte } from "@catenet/proxy/internal/http1/FirstByte"
 import { ForwardedStream } from "@catenet/proxy/internal/http1/ForwardedStream"
+import { visitorAt } from "@catenet/proxy/internal/http1/RequestHead"
 import { Http2Visit } from "@catenet/proxy/internal/http2/Http2Connections"
 import { NoAgentServes } from "@catenet/proxy/internal/http2/Http2Exchange"
 import { type Connect, UpstreamPool } from "@catenet/proxy/internal/http2/UpstreamPool"
@@ -68,7 +70,8 @@ export class TerminatedConnections extends Context.Service<
   }
 >()("edge/terminate/TerminatedConnections") {
   static readonly make = Effect.gen(function* () {
-    const { requestHeadSeconds, visitorIdleSeconds, wildcard } = yield* Settings
+    const { requestHeadSeconds, trustedProxies, visitorIdleSeconds, wildcard } = yield* Settings
+    const isProxy = trustedProxies === undefined ? undefined : trusts(trustedProxies)
     const headMillis = requestHeadSeconds * 1_000
     const idleMillis = visitorIdleSeconds * 1_000
     const routes = yield* Routes
@@ -184,7 +187,7 @@ export class TerminatedConnections extends Context.Service<
         rest: (resume: () => void) => turns.rest(address, resume),
         headMillis
       }
-      visitor = new ForwardedStream(socket, { address, hostname: host }, options)
+      visitor = new ForwardedStream(socket, visitorAt(address, host, isProxy), options)
       const followed = visitor
       http1Visits.add(followed)
       socket.once("close", () => http1Visits.delete(followed))
@@ -229,7 +232,7 @@ export class TerminatedConnections extends Context.Service<
       const host = normalHost(name) ?? ""
       const address = endpointsOf(socket).client?.address ?? "unknown"
       const visit = new Http2Visit(socket, {
-        visitor: { address, hostname: host },
+        visitor: visitorAt(address, host, isProxy),
         upstream: new UpstreamPool(connect(socket, host), report),
         refusal: () => refusal(host),
         ask: (stream, headers) => gate.request(stream, headers, host, address),

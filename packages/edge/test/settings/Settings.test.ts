@@ -57,6 +57,17 @@ describe("Settings", () => {
     })
   )
 
+  it.effect("reads trusted proxies as addresses and networks, and refuses what is neither", () =>
+    Effect.gen(function* () {
+      const trusted = (CT_EDGE_TRUSTED_PROXIES: string) =>
+        Effect.map(read({ ...required, CT_EDGE_TRUSTED_PROXIES }), ({ trustedProxies }) => trustedProxies)
+      assert.deepStrictEqual(yield* trusted("192.0.2.1, 10.0.0.0/8"), ["192.0.2.1/32", "10.0.0.0/8"])
+      assert.isUndefined(yield* trusted(""))
+      for (const bad of ["proxy.example", "10.0.0.0/33", "192.0.2.1:80"])
+        assert.match(String(yield* Effect.flip(trusted(bad))), /CT_EDGE_TRUSTED_PROXIES/)
+    })
+  )
+
   it.effect("lifts caps by word and keeps the default for nonsense", () =>
     Effect.gen(function* () {
       const caps = (value: string) =>

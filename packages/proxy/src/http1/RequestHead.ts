@@ -3,6 +3,7 @@
  * visitor is and cannot be lied to about it. What two parsers could read differently is refused.
  */
 import { Entropy } from "@catenet/platform/Entropy"
+import { clientOf, type ForwardedChain } from "@catenet/platform/ForwardedChain"
 import { isIP } from "@catenet/platform/IpAddress"
 import type { Framing } from "@catenet/wire/http/BodyFraming"
 import { type Field, listOf, parseField } from "@catenet/wire/http/FieldLine"
@@ -38,6 +39,8 @@ export interface RequestHead {
   readonly cookie: string
   /** End-to-end fields, in their order, without what only the edge may say. */
   readonly fields: ReadonlyArray<Field>
+  /** The way of the request to a trusted proxy; absent for others. */
+  readonly chain: ForwardedChain | undefined
   /** Fields about the connection and the body, written for the origin. */
   readonly structure: string
 }
@@ -57,9 +60,18 @@ export interface Visitor {
   readonly address: string
   /** The name the connection was made for; absent where the ClientHello had none. */
   readonly hostname: string | undefined
+  /** Which addresses are trusted proxies; absent unless this one is. */
+  readonly isProxy?: (address: string) => boolean
   /** Who it is to the login gate; absent where that was not asked. */
   readonly identity?: GateIdentity | undefined
 }
+
+/** A visitor, whose fields about the way of a request are passed on if it is a trusted proxy. */
+export const visitorAt = (
+  address: string,
+  hostname: string | undefined,
+  isProxy: ((address: string) => boolean) | undefined
+): Visitor => ({ address, hostname, ...(isProxy?.(address) === true ? { isProxy } : {}) })
 
 /** Methods that change nothing at the origin (RFC 9110 section 9.2.1). */
 export const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"])
@@ -152,8 +164,12 @@ const withoutGateCookies = (field: Field): ReadonlyArray<Field> => {
   return value === undefined ? [] : [{ ...field, value }]
 }
 
-/** Reads a head given as latin-1 text without its closing empty line. */
-export const parse = (text: string): Result.Result<RequestHead, BadRequest> => {
+/** The values of a field that is a list, as one. */
+const joined = (...values: ReadonlyArray<string | undefined>) =>
+  values.filter((value) => value !== undefined && value !== "").join(", ")
+
+/** Reads a head given as latin-1 text without its closing empty line; `fromProxy`: of a trusted one. */
+export const parse = (text: string, fromProxy = false): Result.Result<RequestHead, BadRequest> => {
   const [requestLine = "", ...lines] = text.split("\r\n")
   const [, method, asked = "", minor] = requestLinePattern.exec(requestLine) ?? []
   if (method === undefined || (minor !== "0" && minor !== "1")) return bad("malformed request line")
@@ -174,6 +190,7 @@ export const parse = (text: string): Result.Result<RequestHead, BadRequest> => {
   const host = target.authority ?? hosts[0]
   const connection = parseConnection(all, minor)
   const isNamed = (key: string) => connection.options.has(key) && !isProtected(key)
+  const listed = (key: string) => (isNamed(key) ? undefined : joined(...valuesOf(all, key)) || undefined)
   return Result.succeed({
     method,
     target: target.path,
@@ -184,6 +201,7 @@ export const parse = (text: string): Result.Result<RequestHead, BadRequest> => {
     upgrade: connection.protocol !== undefined,
     last: connection.options.has("close") || (minor === "0" && !connection.options.has("keep-alive")),
     cookie: valuesOf(all, "cookie").join("; "),
+    chain: fromProxy ? { forwardedFor: listed("x-forwarded-for"), forwarded: listed("forwarded") } : undefined,
     fields: ownFields(all.filter(({ key }) => isEndToEnd(key) && !isNamed(key))),
     structure: structureOf(connection, framing, minor, valuesOf(all, "content-length").length > 0)
   })
@@ -204,28 +222,34 @@ const gateFields = (identity: GateIdentity | undefined): Readonly<Record<string,
       }
 
 /** The fields that name the visitor (RFC 7239 and its older cousins), but for the request's own. */
-export const visitorFields = (visitor: Visitor, host: string | undefined): Readonly<Record<string, string>> => {
-  const named = host ?? visitor.hostname ?? "unknown"
+export const visitorFields = (
+  { address, hostname, identity, isProxy }: Visitor,
+  host: string | undefined,
+  chain?: ForwardedChain
+): Readonly<Record<string, string>> => {
+  const named = host ?? hostname ?? "unknown"
+  const before = isProxy === undefined ? undefined : chain
+  const client = isProxy === undefined || before === undefined ? address : clientOf(address, before, isProxy)
   return {
-    "X-Forwarded-For": visitor.address,
+    "X-Forwarded-For": joined(before?.forwardedFor, address),
     "X-Forwarded-Proto": "https",
     "X-Forwarded-Host": named,
     "X-Forwarded-Port": portOf(named),
-    ...(isIP(visitor.address) === 0 ? {} : { "X-Real-IP": visitor.address }),
-    ...gateFields(visitor.identity),
-    Forwarded: `for=${quotedNode(visitor.address)};host="${named}";proto=https`
+    ...(isIP(client) === 0 ? {} : { "X-Real-IP": client }),
+    ...gateFields(identity),
+    Forwarded: joined(before?.forwarded, `for=${quotedNode(address)};host="${named}";proto=https`)
   }
 }
 
 /** What {@link visitorFields} are as text for the host that a visitor asked last, which is mostly the one it asks next. */
 const written = new WeakMap<Visitor, { readonly host: string | undefined; readonly text: string }>()
 
-const visitorText = (visitor: Visitor, host: string | undefined): string => {
+const visitorText = (visitor: Visitor, { chain, host }: RequestHead): string => {
   const last = written.get(visitor)
-  if (last !== undefined && last.host === host) return last.text
+  if (last !== undefined && last.host === host && chain === undefined) return last.text
   let text = ""
-  for (const [name, value] of Object.entries(visitorFields(visitor, host))) text += line(name, value)
-  written.set(visitor, { host, text })
+  for (const [name, value] of Object.entries(visitorFields(visitor, host, chain))) text += line(name, value)
+  if (chain === undefined) written.set(visitor, { host, text })
   return text
 }
 
@@ -247,5 +271,5 @@ export const rewrite = (head: RequestHead, visitor: Visitor): Result.Result<Buff
     for (const { name, value } of head.fields) text += line(name, value)
     text += head.structure
     if (!head.fields.some(({ key }) => key === requestId)) text += line("X-Request-Id", newRequestId())
-    return Buffer.from(`${text}${visitorText(visitor, head.host)}\r\n`, "latin1")
+    return Buffer.from(`${text}${visitorText(visitor, head)}\r\n`, "latin1")
   })

@@ -250,7 +250,7 @@ export class RequestRewriter {
     }
     this.#searched = 0
     if (end > maxHead) return this.#refuse(new BadRequest({ status: 431, reason: "request head too large" }))
-    const parsed = parse(this.#pending.toString("latin1", 0, end))
+    const parsed = parse(this.#pending.toString("latin1", 0, end), this.#visitor.isProxy !== undefined)
     if (Result.isFailure(parsed)) return this.#refuse(parsed.failure)
     this.#pending = this.#pending.subarray(end + headEnd.length)
     const { gate } = this.#options

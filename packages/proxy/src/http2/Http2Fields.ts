@@ -11,6 +11,9 @@ const cookieFields = (cookie: string | undefined) => {
   return left === undefined ? {} : { cookie: left }
 }
 
+/** Node joins several fields of these names. */
+const textOf = (value: string | ReadonlyArray<string> | undefined) => (typeof value === "string" ? value : undefined)
+
 /** The request's fields for the origin. With `body` its end is marked by chunks where no length says it. */
 export const toOrigin = (
   headers: IncomingHttpHeaders,
@@ -30,6 +33,9 @@ export const toOrigin = (
     ...(body && headers["content-length"] === undefined ? { "Transfer-Encoding": "chunked" } : {}),
     ...(headers["te"] === "trailers" ? { TE: "trailers", Connection: "TE" } : {}),
     ...(hasRequestId ? {} : { "X-Request-Id": newRequestId() }),
-    ...visitorFields(visitor, authority)
+    ...visitorFields(visitor, authority, {
+      forwardedFor: textOf(headers["x-forwarded-for"]),
+      forwarded: textOf(headers["forwarded"])
+    })
   }
 }

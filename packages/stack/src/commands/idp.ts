@@ -1,5 +1,6 @@
 /** `catenet idp`: the embedded identity provider alone. */
 import * as Documentation from "@catenet/platform/Documentation"
+import { trusts } from "@catenet/platform/ForwardedChain"
 import { address, networks } from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"
 import { secret } from "@catenet/platform/SecretParser"
@@ -58,9 +59,8 @@ const lastMoment = (graceSeconds: number) => Math.min(1_000, graceSeconds * 100)
  * The control plane's way to let clients go, and its reader of PROXY v2: an edge in front of both speaks it to both.
  */
 const prepared = Effect.fnUntraced(function* (graceSeconds: number, networks: ReadonlyArray<string> | undefined) {
-  const [{ trusts }, ProxiedConnections, GracefulClose] = yield* Effect.promise(() =>
+  const [ProxiedConnections, GracefulClose] = yield* Effect.promise(() =>
     Promise.all([
-      import("@catenet/server/internal/http/ClientAddresses"),
       import("@catenet/server/internal/http/ProxiedConnections"),
       import("@catenet/server/internal/http/GracefulClose")
     ])

@@ -1,7 +1,7 @@
 /** HAProxy reads the PROXY headers that are written here, and those that it writes are read here. */
 import { start } from "@catenet/idp/IdentityProvider"
+import { trusts } from "@catenet/platform/ForwardedChain"
 import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
-import { trusts } from "@catenet/server/internal/http/ClientAddresses"
 import * as ProxiedConnections from "@catenet/server/internal/http/ProxiedConnections"
 import * as Daemon from "@catenet/testing/server/Daemon"
 import { assert, describe, it } from "@effect/vitest"

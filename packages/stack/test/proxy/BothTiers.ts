@@ -19,9 +19,14 @@ export interface Tier {
   readonly host: string
   readonly port: number
   readonly ca: string
+  /** The address of the visitor, 127.0.0.1 where it is absent; the one of a trusted proxy is {@link proxy}. */
+  readonly from?: string
   /** What the agent has logged. */
   readonly logged: ReadonlyArray<string>
 }
+
+/** The one address in front of both tiers that may say where a request came from. */
+export const proxy = "127.0.0.2"
 
 /** Starts `ct-agent` processes at this edge, each registered when it is returned. */
 export const agents = Effect.fnUntraced(function* (world: TestEdge) {
@@ -67,7 +72,7 @@ export const make = Effect.fnUntraced(function* (
   logLevel: LogLevel.LogLevel = "None",
   scheme: "" | "h2c://" = ""
 ) {
-  const world = yield* start({}, { logLevel })
+  const world = yield* start({ CT_EDGE_TRUSTED_PROXIES: proxy }, { logLevel })
   const serve = yield* agents(world)
   const CT_AGENT_ORIGIN = `${scheme}127.0.0.1:${originPort}`
   const [edgeHost, ownHost] = ["edge.zone.test", "own.zone.test"]
@@ -75,7 +80,10 @@ export const make = Effect.fnUntraced(function* (
   yield* Effect.promise(() => world.authorize(token("a"), ownHost))
   const { root, variables } = yield* ownPair(ownHost)
   const [ofEdge, own] = yield* Effect.all(
-    [serve("e", edgeHost, { CT_AGENT_ORIGIN }), serve("a", ownHost, { CT_AGENT_ORIGIN, ...variables })],
+    [
+      serve("e", edgeHost, { CT_AGENT_ORIGIN }),
+      serve("a", ownHost, { CT_AGENT_ORIGIN, CT_AGENT_TRUSTED_PROXIES: proxy, ...variables })
+    ],
     { concurrency: 2 }
   )
   const port = world.frontDoor
@@ -85,12 +93,12 @@ export const make = Effect.fnUntraced(function* (
 })
 
 /** A visitor's TLS connection. */
-export const dial = ({ ca, host, port }: Tier, alpn: "h2" | "http/1.1") =>
+export const dial = ({ ca, from = "127.0.0.1", host, port }: Tier, alpn: "h2" | "http/1.1") =>
   Effect.acquireRelease(
     Effect.callback<TLSSocket, Error>((resume) => {
       const socket = connect(
         {
-          socket: connectTcp({ host: "127.0.0.1", port, allowHalfOpen: true, noDelay: true }),
+          socket: connectTcp({ host: "127.0.0.1", localAddress: from, port, allowHalfOpen: true, noDelay: true }),
           servername: host,
           ca,
           ALPNProtocols: [alpn]

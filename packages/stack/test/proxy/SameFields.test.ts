@@ -140,6 +140,66 @@ layer(Place.layer, { excludeTestServices: true, timeout: "60 seconds" })("a visi
     })
   )
 
+  it.effect(
+    "that is a trusted proxy says where a request came from, in the two fields of RFC 7239 and its cousin alone",
+    () =>
+      Effect.gen(function* () {
+        const { heard, tiers } = yield* Place
+        const way = "203.0.113.66, 198.51.100.7"
+        const elements = "for=203.0.113.66, for=198.51.100.7"
+        const others = lies.filter(([name]) => !["x-forwarded-for", "forwarded"].includes(name))
+        const cases: ReadonlyArray<
+          readonly [what: string, said: Fields, list: string, element: string, client: string]
+        > = [
+          [
+            "both fields",
+            [
+              ["x-forwarded-for", way],
+              ["forwarded", elements]
+            ],
+            `${way}, `,
+            `${elements}, `,
+            "198.51.100.7"
+          ],
+          [
+            "one field",
+            [["x-forwarded-for", `${way}, ${BothTiers.proxy}`]],
+            `${way}, ${BothTiers.proxy}, `,
+            "",
+            "198.51.100.7"
+          ],
+          [
+            "fields at odds",
+            [
+              ["x-forwarded-for", way],
+              ["forwarded", "for=unknown"]
+            ],
+            `${way}, `,
+            "for=unknown, ",
+            BothTiers.proxy
+          ],
+          ["neither", [], "", "", BothTiers.proxy]
+        ]
+        for (const tier of tiers.map((each): Tier => Object.assign({ from: BothTiers.proxy }, each)))
+          for (const [what, said, list, element, client] of cases) {
+            const fields = [...others, ...said]
+            const named = {
+              "x-forwarded-for": `${list}${BothTiers.proxy}`,
+              forwarded: `${element}for=${BothTiers.proxy};host="${tier.host}";proto=https`,
+              "x-real-ip": client,
+              "x-forwarded-proto": "https",
+              "x-forwarded-host": tier.host
+            }
+            const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join("")
+            assert.match(yield* say(tier, get(tier.host, lines)), /^HTTP\/1\.1 200 /, tier.name)
+            assert.deepInclude(heard.at(-1)?.headers, named, `${what}, ${tier.name}, HTTP/1.1`)
+            assert.strictEqual(yield* askHttp2(tier, fields), 200)
+            assert.deepInclude(heard.at(-1)?.headers, named, `${what}, ${tier.name}, HTTP/2`)
+            assert.notProperty(heard.at(-1)?.headers, "x_forwarded_for")
+          }
+      })
+  )
+
   it.effect("is refused where two parsers could read its request differently, and the origin hears nothing", () =>
     Effect.gen(function* () {
       const { heard, tiers } = yield* Place
