@@ -70,6 +70,7 @@ export class Unreachable extends Data.TaggedError("Unreachable") {}
 export class Forbidden extends Data.TaggedError("Forbidden") {}
 
 export interface Message {
+  readonly method?: "POST" | "PUT"
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
 }
@@ -98,13 +99,13 @@ const checked = Effect.fnUntraced(function* (url: URL, mayCall: (address: string
   return first
 })
 
-const send = (url: URL, to: Address, { body, headers }: Message) =>
+const request = (url: URL, to: Address, { body, headers, method = "POST" }: Message) =>
   Effect.callback<number, Unreachable>((resume) => {
     const call = url.protocol === "http:" ? Http.request : Http.secureRequest
     const sent = call(
       url,
       {
-        method: "POST",
+        method,
         agent: false,
         headers: { "user-agent": "Catenet", ...headers, "content-length": Buffer.byteLength(body) },
         // Answers with the checked address for every name, so that nothing is resolved again.
@@ -121,7 +122,7 @@ const send = (url: URL, to: Address, { body, headers }: Message) =>
     return Effect.sync(() => void sent.destroy())
   })
 
-/** Posts a message once; gives the status of the answer. `mayCall` decides about each address of the host. */
-export const post = Effect.fnUntraced(function* (url: URL, message: Message, mayCall: (address: string) => boolean) {
-  return yield* send(url, yield* checked(url, mayCall), message)
+/** Sends a message once; gives the status of the answer. `mayCall` decides about each address of the host. */
+export const send = Effect.fnUntraced(function* (url: URL, message: Message, mayCall: (address: string) => boolean) {
+  return yield* request(url, yield* checked(url, mayCall), message)
 })

@@ -5,6 +5,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { Alert, AlertDelivery, SavedAlert } from "../tunnels/Alert.ts"
+import { AlertFormat } from "../tunnels/AlertFormat.ts"
 import {
   LoginNotRequired,
   ShareLinkLimitReached,
@@ -156,7 +157,14 @@ const writes = [
   /** Creates or replaces; the secret stays the same over replacements. */
   HttpApiEndpoint.put("saveAlert", "/me/tunnels/:id/alert", {
     params: id,
-    payload: Schema.Struct({ webhook_url: Schema.String, threshold_minutes: Schema.Int }),
+    payload: Schema.Struct({
+      webhook_url: Schema.String,
+      threshold_minutes: Schema.Int,
+      /** Absent: as it is, and `signed` at first. */
+      format: Schema.optionalKey(AlertFormat),
+      /** For `matrix` and `ntfy`. Absent: the one that is stored, if the format is the same. */
+      token: Schema.optionalKey(Schema.RedactedFromValue(Schema.String))
+    }),
     success: SavedAlert,
     error: [AlertRefused, TunnelNotFound]
   })

@@ -1,8 +1,9 @@
 /** The dead-man alert of a tunnel: which receiver is called when it goes down and when it is back, and how often. */
-import { Result, Schema } from "effect"
+import { Redacted, Result, Schema } from "effect"
 import { TunnelId } from "../values/Ids.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { AlertSecret } from "../values/Tokens.ts"
+import { AlertFormat, tokenOf, unfit } from "./AlertFormat.ts"
 import { AlertRefused, deliveryBudget, DeliveryBudgetSpent } from "./TunnelErrors.ts"
 
 export const AlertEvent = Schema.Literals(["tunnel.down", "tunnel.up", "tunnel.test"])
@@ -18,6 +19,7 @@ export const maxReceiverLength = 2048
 export class Alert extends Schema.Class<Alert>("Alert")({
   webhook_url: Schema.String,
   threshold_minutes: Count,
+  format: AlertFormat,
   state: Schema.Literals(["unknown", "up", "down"]),
   since: UnixSeconds
 }) {}
@@ -46,15 +48,32 @@ export class AlertMessage extends Schema.Class<AlertMessage>("AlertMessage")({
   sent_at: UnixSeconds
 }) {}
 
+/** The longest token of a receiver, in characters. */
+const maxTokenLength = 512
+
+/** What an owner asks for. */
+export interface AskedAlert {
+  readonly webhookUrl: string
+  readonly thresholdMinutes: number
+  /** Absent: `signed`. */
+  readonly format?: AlertFormat | undefined
+  /** What the receiver takes in `Authorization: Bearer`; absent or empty: the one that is stored for the same format. */
+  readonly token?: Redacted.Redacted | undefined
+}
+
 /** A usable alert: the receiver as an absolute URL, and the threshold in seconds. */
 export interface AlertSettings {
   readonly webhookUrl: string
   readonly thresholdSeconds: number
+  readonly format: AlertFormat
+  /** Null: as it is. */
+  readonly token: Redacted.Redacted | null
 }
 
 const loopback = new Set(["127.0.0.1", "localhost", "[::1]"])
 
-const unusable = (reason: string) => Result.fail(new AlertRefused({ field: "webhook_url", reason }))
+const refused = (field: AlertRefused["field"], reason: string) => Result.fail(new AlertRefused({ field, reason }))
+const unusable = (reason: string) => refused("webhook_url", reason)
 
 const receiverOf = (text: string): Result.Result<string, AlertRefused> => {
   const url = text.length <= maxReceiverLength ? URL.parse(text) : null
@@ -65,35 +84,41 @@ const receiverOf = (text: string): Result.Result<string, AlertRefused> => {
 }
 
 /**
- * What an owner asks for. Whether the receiver's address is a private one is decided where it is called.
+ * What an owner asks for; `hasToken`: a token is stored for the same format. Whether the receiver's address is a private one is decided where it is called.
  *
  * ```ts
  * import assert from "node:assert/strict"
  * import { Result } from "effect"
  * import { alertSettings } from "@catenet/domain/tunnels/Alert"
  *
- * assert.deepEqual(Result.getOrThrow(alertSettings(" https://hooks.example/x ", 5)), {
+ * const asked = { webhookUrl: " https://hooks.example/x ", thresholdMinutes: 5 }
+ * assert.deepEqual(Result.getOrThrow(alertSettings(asked, false)), {
  *   webhookUrl: "https://hooks.example/x",
- *   thresholdSeconds: 300
+ *   thresholdSeconds: 300,
+ *   format: "signed",
+ *   token: null
  * })
- * assert.ok(Result.isFailure(alertSettings("http://hooks.example/x", 5)))
- * assert.ok(Result.isFailure(alertSettings("https://hooks.example/x", 0)))
+ * assert.ok(Result.isFailure(alertSettings({ ...asked, webhookUrl: "http://hooks.example/x" }, false)))
+ * assert.ok(Result.isFailure(alertSettings({ ...asked, thresholdMinutes: 0 }, false)))
  * ```
  */
-export const alertSettings = (
-  webhookUrl: string,
-  thresholdMinutes: number
-): Result.Result<AlertSettings, AlertRefused> =>
-  Result.flatMap(receiverOf(webhookUrl.trim()), (url) =>
-    Number.isInteger(thresholdMinutes) && thresholdMinutes >= 1 && thresholdMinutes <= maxThresholdMinutes
-      ? Result.succeed({ webhookUrl: url, thresholdSeconds: thresholdMinutes * 60 })
-      : Result.fail(
-          new AlertRefused({
-            field: "threshold_minutes",
-            reason: `must be a whole number from 1 to ${maxThresholdMinutes}`
-          })
-        )
-  )
+export const alertSettings = (asked: AskedAlert, hasToken: boolean): Result.Result<AlertSettings, AlertRefused> =>
+  Result.gen(function* () {
+    const { format = "signed", thresholdMinutes } = asked
+    const webhookUrl = yield* receiverOf(asked.webhookUrl.trim())
+    const why = unfit(format, webhookUrl)
+    if (why !== undefined) return yield* unusable(why)
+    if (!Number.isInteger(thresholdMinutes) || thresholdMinutes < 1 || thresholdMinutes > maxThresholdMinutes)
+      return yield* refused("threshold_minutes", `must be a whole number from 1 to ${maxThresholdMinutes}`)
+    const token = Redacted.value(asked.token ?? Redacted.make("")).trim()
+    if (!new RegExp(`^[\\x21-\\x7e]{0,${maxTokenLength}}$`).test(token))
+      return yield* refused("token", `must be at most ${maxTokenLength} printable ASCII characters without blanks`)
+    if (token !== "" && tokenOf[format] === "none") return yield* refused("token", `is of no use to ${format}`)
+    if (token === "" && tokenOf[format] === "required" && !hasToken)
+      return yield* refused("token", `is what ${format} needs to take a message`)
+    const thresholdSeconds = thresholdMinutes * 60
+    return { webhookUrl, thresholdSeconds, format, token: token === "" ? null : Redacted.make(token) }
+  })
 
 /** Seconds over which the budget of deliveries counts. */
 export const deliveryBudgetSeconds = 3600

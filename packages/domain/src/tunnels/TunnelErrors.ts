@@ -17,7 +17,7 @@ export class AlertRefused extends Problem<AlertRefused>()(
     title: "Alert refused",
     detail: ({ field, reason }) => `${field} ${clause(reason)}.`
   },
-  { field: Schema.Literals(["webhook_url", "threshold_minutes"]), reason: Schema.String }
+  { field: Schema.Literals(["webhook_url", "threshold_minutes", "token"]), reason: Schema.String }
 ) {}
 
 /** The tunnel has no alert. */

@@ -15,6 +15,7 @@ import * as AgentStatus from "@catenet/domain/enrollment/AgentStatus"
 import * as ServiceAccount from "@catenet/domain/identity/ServiceAccount"
 import * as Topology from "@catenet/domain/topologies/Topology"
 import * as Alert from "@catenet/domain/tunnels/Alert"
+import * as AlertFormat from "@catenet/domain/tunnels/AlertFormat"
 import * as GateErrors from "@catenet/domain/tunnels/GateErrors"
 import * as Receipt from "@catenet/domain/tunnels/Receipt"
 import * as ShareLink from "@catenet/domain/tunnels/ShareLink"
@@ -45,6 +46,7 @@ const words: ReadonlyArray<readonly [Noun, string]> = [
   [AgentStatus.AgentTransport, "quic tcp-fallback masque none"],
   [AgentStatus.CredentialState, "env stored stored-expired-refreshable stored-expired none"],
   [Alert.AlertEvent, "tunnel.down tunnel.up tunnel.test"],
+  [AlertFormat.AlertFormat, "signed slack discord matrix ntfy"],
   [Alert.Alert.fields.state, "unknown up down"],
   [Alert.AlertDelivery.fields.status, "ok failed skipped"],
   [Matching.CapacityKind, "CloudApiQuota LocalHardware"],

@@ -11,6 +11,7 @@ import * as Amount from "@catenet/domain/rules/Amount"
 import * as Route from "@catenet/domain/rules/Route"
 import * as Rules from "@catenet/domain/rules/Rules"
 import * as Alert from "@catenet/domain/tunnels/Alert"
+import * as AlertFormat from "@catenet/domain/tunnels/AlertFormat"
 import * as GateVisit from "@catenet/domain/tunnels/GateVisit"
 import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
 import * as Reachability from "@catenet/domain/tunnels/Reachability"
@@ -32,6 +33,7 @@ describeNouns("Admission", Admission)
 describeNouns("CertificateStanding", CertificateStanding)
 describeNouns("TunnelOptions", TunnelOptions)
 describeNouns("Alert", Alert)
+describeNouns("AlertFormat", AlertFormat)
 describeNouns("Uptime", Uptime)
 describeNouns("TicketKeys", TicketKeys)
 describeNouns("EdgeNode", EdgeNode)

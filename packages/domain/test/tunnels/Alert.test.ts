@@ -1,6 +1,7 @@
 import {
   afterAttempt,
   alertSettings,
+  type AskedAlert,
   deliveriesLeft,
   deliveryBudgetSeconds,
   maxThresholdMinutes,
@@ -9,7 +10,7 @@ import {
 } from "@catenet/domain/tunnels/Alert"
 import { deliveryBudget, DeliveryBudgetSpent } from "@catenet/domain/tunnels/TunnelErrors"
 import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
+import { Redacted, Result, Schema } from "effect"
 import { between, often } from "../values/history.ts"
 
 describe("alert delivery", () => {
@@ -71,8 +72,10 @@ describe("alert delivery", () => {
   })
 })
 
-const field = (url: string, minutes: number) => {
-  const answer = alertSettings(url, minutes)
+const settings = (webhookUrl: string, thresholdMinutes: number, more: Partial<AskedAlert> = {}, hasToken = false) =>
+  alertSettings({ webhookUrl, thresholdMinutes, ...more }, hasToken)
+const field = (...of: Parameters<typeof settings>) => {
+  const answer = settings(...of)
   return Result.isFailure(answer) ? answer.failure.field : undefined
 }
 
@@ -86,12 +89,12 @@ describe("the settings of an alert", () => {
     ])
       assert.isUndefined(field(url, 5), url)
     assert.deepStrictEqual(
-      alertSettings(" https://a.example ", 10_080),
-      Result.succeed({ webhookUrl: "https://a.example", thresholdSeconds: 604_800 })
+      settings(" https://a.example ", 10_080),
+      Result.succeed({ webhookUrl: "https://a.example", thresholdSeconds: 604_800, format: "signed", token: null })
     )
     assert.deepStrictEqual(
-      alertSettings("https://a.example", 1),
-      Result.succeed({ webhookUrl: "https://a.example", thresholdSeconds: 60 })
+      settings("https://a.example", 1),
+      Result.succeed({ webhookUrl: "https://a.example", thresholdSeconds: 60, format: "signed", token: null })
     )
   })
 
@@ -120,6 +123,27 @@ describe("the settings of an alert", () => {
       assert.strictEqual(field("https://a.example", minutes), "threshold_minutes", String(minutes))
   })
 
+  it("wants of each format the address and the token that its receiver takes", () => {
+    const room = "https://m.example/_matrix/client/v3/rooms/!a:m.example/send/m.room.message"
+    const token = Redacted.make("syt_1")
+    assert.strictEqual(field(room, 5, { format: "matrix" }), "token")
+    assert.isUndefined(field(room, 5, { format: "matrix" }, true))
+    assert.isUndefined(field(room, 5, { format: "matrix", token }))
+    assert.strictEqual(field("https://m.example/room", 5, { format: "matrix", token }), "webhook_url")
+    assert.isUndefined(field("https://ntfy.sh/a-b_9", 5, { format: "ntfy" }))
+    assert.isUndefined(field("https://ntfy.sh/a", 5, { format: "ntfy", token }))
+    for (const wrong of ["https://ntfy.sh/", "https://ntfy.sh/a.b", `https://ntfy.sh/${"a".repeat(65)}`])
+      assert.strictEqual(field(wrong, 5, { format: "ntfy" }), "webhook_url", wrong)
+    for (const format of ["signed", "slack", "discord"] as const) {
+      assert.isUndefined(field("https://a.example/x", 5, { format, token: Redacted.make("") }))
+      assert.strictEqual(field("https://a.example/x", 5, { format, token }), "token")
+    }
+    const long = (length: number) =>
+      field("https://ntfy.sh/a", 5, { format: "ntfy", token: Redacted.make("x".repeat(length)) })
+    assert.deepStrictEqual([long(512), long(513)], [undefined, "token"])
+    assert.strictEqual(field("https://ntfy.sh/a", 5, { format: "ntfy", token: Redacted.make("a\r\nb") }), "token")
+  })
+
   it("says why", () => {
     const reasons = (
       [
@@ -129,7 +153,7 @@ describe("the settings of an alert", () => {
         ["https://a.example", 0]
       ] as const
     ).map(([url, minutes]) => {
-      const answer = alertSettings(url, minutes)
+      const answer = settings(url, minutes)
       return Result.isFailure(answer) ? `${answer.failure.code} ${answer.failure.reason}` : ""
     })
     assert.deepStrictEqual(reasons, [

@@ -61,7 +61,9 @@ export const TunnelControlHandlers = HttpApiBuilder.group(
         Caller.use((caller) =>
           alerts.save(caller, params.id, {
             webhookUrl: payload.webhook_url,
-            thresholdMinutes: payload.threshold_minutes
+            thresholdMinutes: payload.threshold_minutes,
+            format: payload.format,
+            token: payload.token
           })
         ),
       testAlert: ({ params }) =>

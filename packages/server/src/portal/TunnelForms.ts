@@ -3,6 +3,7 @@
  * agent.
  */
 import { switchOption, tunnelOptionNames } from "@catenet/domain/edges/TunnelOptions"
+import { AlertFormat } from "@catenet/domain/tunnels/AlertFormat"
 import { ShareLabel, ShareTtl } from "@catenet/domain/tunnels/ShareLink"
 import { BridgeMode, TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
@@ -34,7 +35,9 @@ export const readAlertForm = (form: Fields) => {
   const minutes = (form["threshold_minutes"] ?? "").trim()
   return {
     webhookUrl: form["webhook_url"] ?? "",
-    thresholdMinutes: /^\d{1,5}$/.test(minutes) ? Number(minutes) : Number.NaN
+    thresholdMinutes: /^\d{1,5}$/.test(minutes) ? Number(minutes) : Number.NaN,
+    format: AlertFormat.literals.find((format) => format === form["format"]),
+    token: Redacted.make(form["token"] ?? "")
   }
 }
 

@@ -22,6 +22,7 @@ const columnAt = (place: Place): Column => {
 
 /** Ticket keys end within two days, and one that cannot be opened is replaced. */
 const places: Readonly<Record<Exclude<Place, "ticket_keys.key">, true>> = {
+  "alerts.receiver_token": true,
   "alerts.secret": true,
   "alerts.webhook_url": true,
   "bridges.grant_hex": true,

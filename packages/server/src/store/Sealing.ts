@@ -10,6 +10,7 @@ import { Settings } from "../settings/Settings.ts"
 
 /** The columns that hold sealed text. */
 export type Place =
+  | "alerts.receiver_token"
   | "alerts.secret"
   | "alerts.webhook_url"
   | "bridges.grant_hex"

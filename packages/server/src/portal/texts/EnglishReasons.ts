@@ -17,6 +17,7 @@ export const reasonsTexts = {
     name: `Give a name of 1 to ${maxTunnelName} characters, without control characters.`,
     webhook_url: `Give an https address of at most ${maxReceiverLength} characters, without user name and password.`,
     threshold_minutes: `Give a whole number from 1 to ${maxThresholdMinutes}.`,
+    token: "Give the token that the receiver takes: printable ASCII without blanks.",
     expiry_mode: "Choose never, a moment or hours.",
     expires_at: "Give a date and time that is to come, such as 2027-01-31T18:00.",
     expires_in_hours: `Give a whole number from 1 to ${maxExpiryHours}.`,

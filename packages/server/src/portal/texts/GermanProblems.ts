@@ -19,6 +19,7 @@ export const reasonsTexts: ReasonTexts = {
     name: `Geben Sie einen Namen aus 1 bis ${maxTunnelName} Zeichen ohne Steuerzeichen an.`,
     webhook_url: `Geben Sie eine https-Adresse aus höchstens ${maxReceiverLength} Zeichen ohne Benutzernamen und Passwort an.`,
     threshold_minutes: `Geben Sie eine ganze Zahl von 1 bis ${maxThresholdMinutes} an.`,
+    token: "Geben Sie das Token an, das der Empfänger nimmt: druckbares ASCII ohne Leerzeichen.",
     expiry_mode: "Wählen Sie nie, einen Zeitpunkt oder Stunden.",
     expires_at: "Geben Sie ein Datum mit Uhrzeit an, das noch kommt, etwa 2027-01-31T18:00.",
     expires_in_hours: `Geben Sie eine ganze Zahl von 1 bis ${maxExpiryHours} an.`,

@@ -14,6 +14,7 @@ import * as tunnelLimit from "./0131_tunnel_limit.ts"
 import * as serviceAccountMakers from "./0132_service_account_makers.ts"
 import * as tunnelPolicies from "./0133_tunnel_policies.ts"
 import * as tunnelEnrol from "./0134_tunnel_enrol.ts"
+import * as alertFormats from "./0159_alert_formats.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -27,5 +28,6 @@ export const migrations = {
   "0131_tunnel_limit": tunnelLimit.up,
   "0132_service_account_makers": serviceAccountMakers.up,
   "0133_tunnel_policies": tunnelPolicies.up,
-  "0134_tunnel_enrol": tunnelEnrol.up
+  "0134_tunnel_enrol": tunnelEnrol.up,
+  "0159_alert_formats": alertFormats.up
 } as const

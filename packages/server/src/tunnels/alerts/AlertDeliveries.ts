@@ -13,15 +13,17 @@ import {
   retryPauses,
   takeDelivery
 } from "@catenet/domain/tunnels/Alert"
+import { AlertFormat, callOf } from "@catenet/domain/tunnels/AlertFormat"
 import type { DeliveryBudgetSpent } from "@catenet/domain/tunnels/TunnelErrors"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { AlertSecret } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { over } from "../../runtime/Over.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
+import { Settings } from "../../settings/Settings.ts"
 import * as DecryptableFilter from "../../store/DecryptableFilter.ts"
 import { Sealing } from "../../store/Sealing.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
@@ -54,6 +56,8 @@ const Pending = Schema.Struct({
   at: UnixSeconds,
   name: Schema.NullOr(Schema.String),
   webhookUrl: Schema.NullOr(Schema.String),
+  format: Schema.NullOr(AlertFormat),
+  receiverToken: Schema.NullOr(Schema.RedactedFromValue(Schema.String)),
   secret: Schema.NullOr(AlertSecret)
 })
 type Pending = typeof Pending.Type
@@ -63,6 +67,7 @@ const makeAlertDeliveryStore = Effect.gen(function* () {
   const { column } = yield* Sealing
   const secret = column("alerts.secret", AlertSecret)
   const webhookUrl = column("alerts.webhook_url", Schema.String)
+  const receiverToken = column("alerts.receiver_token", Schema.RedactedFromValue(Schema.String))
   const openable = yield* DecryptableFilter.make
   return {
     /** Deliveries of an account are counted one after the other, until the transaction ends. */
@@ -81,6 +86,7 @@ const makeAlertDeliveryStore = Effect.gen(function* () {
       Result: Schema.Struct({
         ...Pending.fields,
         webhookUrl: Schema.NullOr(webhookUrl),
+        receiverToken: Schema.NullOr(receiverToken),
         secret: Schema.NullOr(secret)
       }),
       execute: ({ limit, now }) => sql`
@@ -88,10 +94,11 @@ const makeAlertDeliveryStore = Effect.gen(function* () {
           update alert_deliveries set leased_until = ${now + leaseSeconds} where id in (
             select id from alert_deliveries d where status = 'pending' and leased_until <= ${now}
               and not exists (select 1 from alerts a where a.tunnel_id = d.tunnel_id
-                and not (${openable("a.secret")} and ${openable("a.webhook_url")}))
+                and not (${openable("a.secret")} and ${openable("a.webhook_url")}
+                  and (a.receiver_token is null or ${openable("a.receiver_token")})))
             order by leased_until, id limit ${limit} for update skip locked)
           returning message_id, tunnel_id, event, since, threshold_seconds, at)
-        select l.*, t.name, a.webhook_url, a.secret from leased l
+        select l.*, t.name, a.webhook_url, a.format, a.receiver_token, a.secret from leased l
         left join tunnels t on t.id = l.tunnel_id left join alerts a on a.tunnel_id = l.tunnel_id`
     }),
     settle: (messageId: string, status: "ok" | "failed", detail: string) =>
@@ -140,6 +147,8 @@ type Logged = Outcome & { readonly id: number }
 interface Destination {
   readonly name: string
   readonly webhookUrl: string
+  readonly format: AlertFormat
+  readonly receiverToken: Redacted.Redacted | null
   readonly secret: AlertSecret
 }
 
@@ -147,7 +156,8 @@ const dependencies = Effect.gen(function* () {
   const store = yield* makeAlertDeliveryStore
   const receivers = yield* AlertReceivers
   const random = yield* SecureRandom.SecureRandom
-  return { random, receivers, store }
+  const { portalBaseUrl } = yield* Settings
+  return { portal: portalBaseUrl.origin, random, receivers, store }
 })
 type State = Effect.Success<typeof dependencies>
 
@@ -176,23 +186,40 @@ const record = Effect.fnUntraced(function* (
   return { messageId, at }
 })
 
-const send = Effect.fnUntraced(function* (
-  { receivers, store }: State,
+interface Named {
+  readonly messageId: string
+  readonly at: UnixSeconds
+}
+
+/** What the receiver gets: the same with every attempt. */
+const callFor = (
+  portal: string,
   report: Omit<Report, "subject">,
-  { messageId, at }: { readonly messageId: string; readonly at: UnixSeconds },
-  { name, secret, webhookUrl }: Destination,
+  { messageId, at }: Named,
+  { format, name, receiverToken, secret, webhookUrl }: Destination
+) => {
+  const { event, since, thresholdSeconds, tunnelId } = report
+  if (format !== "signed") {
+    const outage = { event, name, since, thresholdSeconds, page: `${portal}/portal/tunnels/${tunnelId}` }
+    const token = receiverToken === null ? undefined : Redacted.value(receiverToken)
+    return callOf(format, webhookUrl, token, messageId, outage)
+  }
+  const times = { since: BigInt(since), thresholdSecs: BigInt(thresholdSeconds), sentAt: BigInt(at) }
+  const signed = AlertWebhook.sign(native, secret, messageId, { event, tunnelId, name, ...times })
+  return { ...signed, method: "POST", url: webhookUrl } as const
+}
+
+const send = Effect.fnUntraced(function* (
+  { portal, receivers, store }: State,
+  report: Omit<Report, "subject">,
+  named: Named,
+  destination: Destination,
   pauses: ReadonlyArray<number>
 ) {
-  const message = AlertWebhook.sign(native, secret, messageId, {
-    event: report.event,
-    tunnelId: report.tunnelId,
-    name,
-    since: BigInt(report.since),
-    thresholdSecs: BigInt(report.thresholdSeconds),
-    sentAt: BigInt(at)
-  })
+  const { at, messageId } = named
+  const call = callFor(portal, report, named, destination)
   for (let attempt = 1; ; attempt++) {
-    const answer = yield* receivers.post(webhookUrl, message).pipe(
+    const answer = yield* receivers.call(call).pipe(
       Effect.catchTags({
         Unreachable: () => Effect.succeed(null),
         Forbidden: () => Effect.succeed("forbidden" as const)
@@ -226,8 +253,11 @@ const reserve = Effect.fn("AlertDeliveries.reserve")(function* (
 })
 
 const deliver = Effect.fn("AlertDeliveries.deliver")(function* (state: State, pending: Pending) {
-  const { at, messageId, name, secret, webhookUrl } = pending
-  const destination = name === null || webhookUrl === null || secret === null ? undefined : { name, webhookUrl, secret }
+  const { at, format, messageId, name, receiverToken, secret, webhookUrl } = pending
+  const destination =
+    name === null || webhookUrl === null || secret === null || format === null
+      ? undefined
+      : { name, webhookUrl, format, receiverToken, secret }
   yield* destination === undefined
     ? state.store.settle(messageId, "failed", outcomes.failed)
     : send(state, pending, { messageId, at }, destination, retryPauses)

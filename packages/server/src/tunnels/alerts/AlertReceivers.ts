@@ -13,10 +13,9 @@ const patience = "5 seconds"
 export class AlertReceivers extends Context.Service<
   AlertReceivers,
   {
-    /** Posts a message once; answers the receiver's status. */
-    readonly post: (
-      webhookUrl: string,
-      message: PublicHttp.Message
+    /** Calls once; answers the receiver's status. */
+    readonly call: (
+      call: PublicHttp.Message & { readonly url: string }
     ) => Effect.Effect<number, PublicHttp.Forbidden | PublicHttp.Unreachable>
   }
 >()("server/tunnels/alerts/AlertReceivers") {
@@ -27,10 +26,10 @@ export class AlertReceivers extends Context.Service<
       return alertsLoopback ? isLoopback : () => false
     }
     return {
-      post: Effect.fn("AlertReceivers.post")(
-        function* (webhookUrl: string, message: PublicHttp.Message) {
-          const url = new URL(webhookUrl)
-          return yield* PublicHttp.post(url, message, mayCall(url))
+      call: Effect.fn("AlertReceivers.call")(
+        function* (call: PublicHttp.Message & { readonly url: string }) {
+          const url = new URL(call.url)
+          return yield* PublicHttp.send(url, call, mayCall(url))
         },
         Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(new PublicHttp.Unreachable()) })
       )

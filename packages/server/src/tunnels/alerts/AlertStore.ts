@@ -1,5 +1,6 @@
 /** The tables of alerts and of their deliveries. A watch is laid out in columns; what a state does not have is null. */
 import { AlertEvent } from "@catenet/domain/tunnels/Alert"
+import { AlertFormat } from "@catenet/domain/tunnels/AlertFormat"
 import type { Watch } from "@catenet/domain/tunnels/Outage"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
@@ -23,6 +24,8 @@ const Alert = Schema.Struct({
   routingToken: RoutingToken,
   webhookUrl: Schema.String,
   thresholdSeconds: Schema.Int,
+  format: AlertFormat,
+  receiverToken: Schema.NullOr(Schema.RedactedFromValue(Schema.String)),
   secret: AlertSecret,
   ...watchColumns
 })
@@ -53,16 +56,20 @@ const make = Effect.gen(function* () {
   const { column } = yield* Sealing
   const secret = column("alerts.secret", AlertSecret)
   const webhookUrl = column("alerts.webhook_url", Schema.String)
+  const receiverToken = Schema.NullOr(column("alerts.receiver_token", Schema.RedactedFromValue(Schema.String)))
   const openable = yield* DecryptableFilter.make
-  const Stored = Schema.Struct({ ...Alert.fields, webhookUrl, secret })
+  const Stored = Schema.Struct({ ...Alert.fields, webhookUrl, receiverToken, secret })
   const Settings = Schema.Struct({
     tunnelId: Schema.String,
     webhookUrl,
     thresholdSeconds: Schema.Int,
+    format: AlertFormat,
+    receiverToken,
     secret,
     now: Schema.Int
   })
-  const alert = sql`select a.tunnel_id, t.subject, t.name, t.routing_token, a.webhook_url, a.threshold_seconds, a.secret,
+  const alert = sql`select a.tunnel_id, t.subject, t.name, t.routing_token, a.webhook_url, a.threshold_seconds, a.format,
+    a.receiver_token, a.secret,
     a.state, a.since, a.last_seen_up, a.skipped from alerts a join tunnels t on t.id = a.tunnel_id`
 
   return {
@@ -77,13 +84,16 @@ const make = Effect.gen(function* () {
       Result: Stored,
       execute: (tunnelId) => sql`${alert} where a.tunnel_id = ${tunnelId} for update of a`
     }),
-    /** Tells whether the alert is a new one. The secret and what was watched so far stay when it is not. */
+    /** Tells whether the alert is a new one. What was watched so far, the secret, and for the same format the token, stay if it is not. */
     put: SqlSchema.findOne({
       Request: Settings,
       Result: Schema.Struct({ created: Schema.Boolean }),
-      execute: ({ now, secret, thresholdSeconds, tunnelId, webhookUrl }) => sql`
-        insert into alerts ${sql.insert({ tunnelId, webhookUrl, thresholdSeconds, secret, state: "unknown", since: now, dueAt: now })}
-        on conflict (tunnel_id) do update set ${sql.update({ webhookUrl, thresholdSeconds })}
+      execute: ({ now, ...settings }) => sql`
+        insert into alerts ${sql.insert({ ...settings, state: "unknown", since: now, dueAt: now })}
+        on conflict (tunnel_id) do update set webhook_url = excluded.webhook_url,
+          threshold_seconds = excluded.threshold_seconds, format = excluded.format,
+          receiver_token = coalesce(excluded.receiver_token,
+            case when alerts.format = excluded.format then alerts.receiver_token end)
         returning xmax::text = '0' as created`
     }),
     remove: (tunnelId: string) => sql`delete from alerts where tunnel_id = ${tunnelId} returning tunnel_id`,
@@ -95,7 +105,7 @@ const make = Effect.gen(function* () {
         update alerts a set due_at = ${next} from tunnels t
         where t.id = a.tunnel_id and a.tunnel_id in (
           select tunnel_id from alerts where due_at <= ${now} and ${openable("secret")}
-            and ${openable("webhook_url")} order by due_at, tunnel_id limit ${limit}
+            and ${openable("webhook_url")} and (receiver_token is null or ${openable("receiver_token")}) order by due_at, tunnel_id limit ${limit}
           for update skip locked)
         returning a.tunnel_id, t.routing_token`
     }),

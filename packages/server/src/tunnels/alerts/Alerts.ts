@@ -1,6 +1,6 @@
 /** Sets, tests and removes the alert of a tunnel for its owner. The secret is shown once, when it is created. */
 import type { Caller } from "@catenet/domain/api/Access"
-import { Alert, AlertDelivery, alertSettings, SavedAlert } from "@catenet/domain/tunnels/Alert"
+import { Alert, AlertDelivery, alertSettings, type AskedAlert, SavedAlert } from "@catenet/domain/tunnels/Alert"
 import {
   AlertNotFound,
   type AlertRefused,
@@ -25,18 +25,18 @@ type Account = Caller["Service"]
 
 const secretFrom = Schema.decodeSync(AlertSecret)
 
-const shown = ({ since, state, thresholdSeconds, webhookUrl }: Store.Alert) =>
-  new Alert({ webhook_url: webhookUrl, threshold_minutes: thresholdSeconds / 60, state, since })
+const shown = ({ format, since, state, thresholdSeconds, webhookUrl }: Store.Alert) =>
+  new Alert({ webhook_url: webhookUrl, threshold_minutes: thresholdSeconds / 60, format, state, since })
 
 export class Alerts extends Context.Service<
   Alerts,
   {
     readonly get: (account: Account, id: string) => Effect.Effect<Alert, AlertNotFound | TunnelNotFound>
-    /** Creates the alert, or replaces where it goes and when; what was watched so far and the secret stay. */
+    /** Creates the alert, or replaces where it goes and when; what was watched so far, the secret, and a format that is not given stay. */
     readonly save: (
       account: Account,
       id: string,
-      asked: { readonly webhookUrl: string; readonly thresholdMinutes: number }
+      asked: AskedAlert
     ) => Effect.Effect<SavedAlert, AlertRefused | TunnelNotFound>
     /** Sends one message now, without a second attempt. */
     readonly test: (
@@ -71,29 +71,37 @@ export class Alerts extends Context.Service<
     return {
       get: Effect.fn("Alerts.get")((account: Account, id: string) => Effect.map(find(account, id), shown), sqlOrDie),
 
-      save: Effect.fn("Alerts.save")(function* (
-        account: Account,
-        id: string,
-        asked: { readonly webhookUrl: string; readonly thresholdMinutes: number }
-      ) {
-        const settings = yield* Effect.fromResult(alertSettings(asked.webhookUrl, asked.thresholdMinutes))
-        const { thresholdSeconds } = settings
+      save: Effect.fn("Alerts.save")(function* (account: Account, id: string, asked: AskedAlert) {
+        yield* tunnels.owned(id, account)
+        const before = Option.getOrUndefined(yield* store.find(id))
+        const asFormat = asked.format ?? before?.format
+        const hasToken = before !== undefined && before.receiverToken !== null && before.format === asFormat
+        const settings = yield* Effect.fromResult(alertSettings({ ...asked, format: asFormat }, hasToken))
+        const { format, thresholdSeconds, token: receiverToken } = settings
         // As it will be called: without blanks and control characters, which neither a table nor a socket takes.
         const { href: webhookUrl, origin } = new URL(settings.webhookUrl)
-        yield* tunnels.owned(id, account)
         const secret = secretFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
         const now = yield* unixSeconds
-        const { created } = yield* store.put({ tunnelId: id, webhookUrl, thresholdSeconds, secret, now })
-        const detail = `${origin} ${thresholdSeconds} s${created ? " created" : ""}`
+        const { created } = yield* store.put({
+          tunnelId: id,
+          webhookUrl,
+          thresholdSeconds,
+          format,
+          receiverToken,
+          secret,
+          now
+        })
+        const kind = format === "signed" ? "" : ` as ${format}`
+        const detail = `${origin} ${thresholdSeconds} s${kind}${created ? " created" : ""}`
         yield* audits.append(audit("tunnel_alert_set", account.subject, id, detail))
         const alert = shown(yield* Effect.catchTag(find(account, id), "AlertNotFound", Effect.die))
         return new SavedAlert(created ? { alert, secret } : { alert })
       }, inTransactionOf(store)),
 
       test: Effect.fn("Alerts.test")(function* (account: Account, id: string) {
-        const { name, secret, since, subject, thresholdSeconds, webhookUrl } = yield* find(account, id)
+        const { since, subject, thresholdSeconds, ...destination } = yield* find(account, id)
         const report = { subject, tunnelId: id, event: "tunnel.test", since, thresholdSeconds } as const
-        const send = yield* store.transaction(deliveries.reserve(report, { name, secret, webhookUrl }))
+        const send = yield* store.transaction(deliveries.reserve(report, destination))
         const outcome = new AlertDelivery(yield* send)
         const detail = `${outcome.status}: ${outcome.detail}`
         yield* audits.append(audit("tunnel_alert_test", account.subject, id, detail))

@@ -1,9 +1,12 @@
+import type { AlertFormat } from "@catenet/domain/tunnels/AlertFormat"
 import { until } from "@catenet/testing/Eventually"
+import { database } from "@catenet/testing/server/Accounts"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
 import { FactsEdge } from "../records/FactsEdge.ts"
 import { account, tunnel, variables } from "../records/FactsServer.ts"
 import { alerted, dueAt, looks, pretend, server, ticking } from "./AlertingServer.ts"
@@ -125,6 +128,40 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (i
       assert(again.secret !== undefined)
       assert.notStrictEqual(Redacted.value(again.secret), secret)
     })
+  )
+
+  it.effect("speak to chats and push services in their form, with a token that stays and is not shown", () =>
+    Effect.gen(function* () {
+      const receiver = yield* Receiver
+      const { id } = yield* tunnel("iva", "cam")
+      const { tunnelControls } = yield* account("iva")
+      const params = { id }
+      const room = "/_matrix/client/v3/rooms/!a:m.example/send/m.room.message"
+      const says = Effect.fnUntraced(function* (format: AlertFormat, path: string, token?: string) {
+        const payload = { webhook_url: `${receiver.url}${path}`, threshold_minutes: 5, format }
+        const named = token === undefined ? payload : { ...payload, token: Redacted.make(token) }
+        const { alert } = yield* tunnelControls.saveAlert({ params, payload: named })
+        assert.deepStrictEqual(Object.keys(alert), ["webhook_url", "threshold_minutes", "format", "state", "since"])
+        return (yield* tunnelControls.testAlert({ params })).status
+      })
+      const last = (path: string) => Effect.map(receiver.arrived(path, 1), (all) => all.at(-1)!)
+      assert.strictEqual(yield* says("slack", "/iva-slack"), "ok")
+      assert.match(String(bodyOf(yield* last("/iva-slack"))["text"]), /^This is a test of the alert of cam\. http/)
+      assert.strictEqual(yield* says("ntfy", "/iva-topic", "tk_1"), "ok")
+      assert.strictEqual(yield* says("ntfy", "/iva-topic"), "ok")
+      const [first, second] = yield* receiver.arrived("/", 2)
+      assert.deepStrictEqual(
+        [first!.headers["authorization"], second!.headers["authorization"]],
+        ["Bearer tk_1", "Bearer tk_1"]
+      )
+      assert.strictEqual((yield* Effect.flip(says("matrix", room)))._tag, "AlertRefused")
+      assert.strictEqual(yield* says("matrix", room, "syt_1"), "ok")
+      const sql = yield* SqlClient.SqlClient
+      const [row] = yield* sql<{ receiverToken: string }>`select receiver_token from alerts where tunnel_id = ${id}`
+      assert.match(row!.receiverToken, /^s1\./)
+      assert.strictEqual(yield* says("signed", "/iva-signed"), "ok")
+      assert.isUndefined((yield* last("/iva-signed")).headers["authorization"])
+    }).pipe(Effect.provide(Layer.fresh(database)))
   )
 
   it.effect("are delivered twenty times an hour for an account, however many ask at once", () =>
