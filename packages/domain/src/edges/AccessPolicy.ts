@@ -2,9 +2,10 @@
  * When visitors may use a tunnel: until an expiry, inside the slots of a weekly schedule, or both. The owner's own tunnel
  * connection is not subject to it.
  *
- * A slot that runs past midnight is written as two. The offset is fixed: there is no daylight saving in it.
+ * A slot that runs past midnight is written as two. Hours follow a place of the IANA time zone database with its daylight saving, or a
+ * fixed offset.
  */
-import { Effect, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import { boundedArray } from "../values/BoundedArray.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 
@@ -31,8 +32,30 @@ export class AccessSlot extends Schema.Class<AccessSlot>("AccessSlot")(
   )
 ) {}
 
-/** Slots in the local time of a fixed offset of -12 to +14 hours, in minutes east of UTC. No slots at all means never open. */
+/** A name of the form that the IANA time zone database has, such as `Europe/Berlin`. Whether it is there is asked with {@link isZone}. */
+export const TimeZoneName = Schema.String.check(
+  Schema.isMaxLength(64),
+  Schema.isPattern(/^(?:UTC|[A-Z][\w+-]*(?:\/[A-Z][\w+-]*){1,2})$/, { expected: "a time zone such as Europe/Berlin" })
+)
+
+/**
+ * Whether the time zone database of this machine has the name.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { isZone } from "@catenet/domain/edges/AccessPolicy"
+ *
+ * assert.deepEqual(["Europe/Berlin", "Mars/Olympus"].map(isZone), [true, false])
+ * ```
+ */
+export const isZone = (name: string): boolean => Option.isSome(DateTime.zoneMakeNamed(name))
+
+/**
+ * Slots in the local time of `time_zone`; without it, or where its database does not have it, of an offset of -12 to +14 hours, in
+ * minutes east of UTC. No slots at all means never open.
+ */
 export class WeeklySchedule extends Schema.Class<WeeklySchedule>("WeeklySchedule")({
+  time_zone: Schema.optionalKey(TimeZoneName),
   tz_offset_minutes: Schema.Int.check(Schema.isBetween({ minimum: minOffsetMinutes, maximum: maxOffsetMinutes })),
   slots: boundedArray(64, AccessSlot)
 }) {}
@@ -58,9 +81,40 @@ const span = (slot: AccessSlot) => ({
   length: slot.end_minute - slot.start_minute
 })
 
-/** Minutes since a Monday, 00:00, in local time. Not reduced to one week. */
-const localMinute = (schedule: WeeklySchedule, now: number) =>
-  Math.floor(now / 60) + schedule.tz_offset_minutes + epochMinute
+/**
+ * Minutes east of UTC at `now`.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { offsetAt } from "@catenet/domain/edges/AccessPolicy"
+ *
+ * const berlin = { time_zone: "Europe/Berlin", tz_offset_minutes: 0, slots: [] }
+ * assert.deepEqual([offsetAt(berlin, 1_767_600_000), offsetAt(berlin, 1_783_000_000)], [60, 120])
+ * ```
+ */
+export const offsetAt = ({ time_zone, tz_offset_minutes }: WeeklySchedule, now: number): number =>
+  (time_zone === undefined ? Option.none() : DateTime.zoneMakeNamed(time_zone)).pipe(
+    Option.map((timeZone) => DateTime.zonedOffset(DateTime.makeZonedUnsafe(now * 1000, { timeZone })) / 60_000),
+    Option.getOrElse(() => tz_offset_minutes)
+  )
+
+/** Minutes since a Monday, 00:00, at this offset. Not reduced to one week. */
+const localMinute = (offset: number, now: number) => Math.floor(now / 60) + offset + epochMinute
+
+const weekSeconds = week * 60
+
+/** The first second of a new offset, if there is one between two moments. */
+const offsetChange = (schedule: WeeklySchedule, from: number, to: number): number | undefined => {
+  const before = offsetAt(schedule, from)
+  if (offsetAt(schedule, to) === before) return undefined
+  let [last, first] = [from, to]
+  while (first - last > 1) {
+    const middle = Math.floor((last + first) / 2)
+    if (offsetAt(schedule, middle) === before) last = middle
+    else first = middle
+  }
+  return first
+}
 
 /**
  * Whether visitors may use the tunnel at `now`. Without a policy: always.
@@ -84,24 +138,28 @@ export const isOpen = (policy: AccessPolicy | null, now: number): boolean => {
   const { expires_at, schedule } = policy
   if (expires_at !== null && now >= expires_at) return false
   if (schedule === null) return true
-  const minute = localMinute(schedule, now)
+  const minute = localMinute(offsetAt(schedule, now), now)
   return schedule.slots.map(span).some(({ length, start }) => mod(minute - start, week) < length)
 }
 
 /**
- * The moments at which the answer may change: the expiry, and within the week after `now` the start and the end of every slot.
- * An expiry in the past is among them, and changes nothing.
+ * The moments at which the answer may change: the expiry, and after `now` the start and the end of every slot: within a week, or, since
+ * a clock that is put forward may leave a slot out, two weeks. An expiry in the past is among them, and changes nothing.
  */
 const boundaries = ({ expires_at, schedule }: AccessPolicy, now: number): ReadonlyArray<number> => {
   const moments = expires_at === null ? [] : [expires_at]
   if (schedule === null) return moments
-  const minute = localMinute(schedule, now)
+  const weeks = schedule.time_zone === undefined ? [0] : [0, weekSeconds]
+  const changes = weeks.flatMap((later) => offsetChange(schedule, now + later, now + later + weekSeconds) ?? [])
+  const offsets = new Set([now, ...changes].map((at) => offsetAt(schedule, at)))
   const startOfMinute = Math.floor(now / 60) * 60
-  const next = (boundary: number) => startOfMinute + (week - mod(minute - boundary, week)) * 60
-  return [
-    ...moments,
-    ...schedule.slots.map(span).flatMap(({ length, start }) => [next(start), next(start + length)])
-  ].toSorted((x, y) => x - y)
+  const times = [...offsets].flatMap((offset) => {
+    const minute = localMinute(offset, now)
+    const next = (boundary: number) =>
+      weeks.map((later) => startOfMinute + (week - mod(minute - boundary, week)) * 60 + later)
+    return schedule.slots.map(span).flatMap(({ length, start }) => [...next(start), ...next(start + length)])
+  })
+  return [...moments, ...changes, ...times].toSorted((x, y) => x - y)
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The state machine of a tunnel's access window: set, re-arm, clear. A refusal changes nothing. */
 import { Result } from "effect"
-import { AccessPolicy } from "../edges/AccessPolicy.ts"
+import { AccessPolicy, isZone, offsetAt, WeeklySchedule } from "../edges/AccessPolicy.ts"
 import { audit, type Audit } from "../values/AuditEffect.ts"
 import type { Subject, TunnelId } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
@@ -47,7 +47,7 @@ const put = ({ id, subject }: WindowOwner, policy: AccessPolicy): Change => ({
 
 /**
  * Puts a whole policy in place of the one in force. A policy that restricts nothing clears the window; one that has
- * expired already is refused.
+ * expired already, or names an unknown time zone, is refused.
  *
  * ```ts
  * import assert from "node:assert/strict"
@@ -72,7 +72,15 @@ export const replace = (
   if (expires_at !== null && expires_at <= now) {
     return Result.fail(new AccessRefused({ field: "expires_at", reason: "must be in the future" }))
   }
-  return Result.succeed(expires_at === null && schedule === null ? clear(tunnel) : put(tunnel, policy))
+  if (expires_at === null && schedule === null) return Result.succeed(clear(tunnel))
+  if (schedule?.time_zone === undefined) return Result.succeed(put(tunnel, policy))
+  if (!isZone(schedule.time_zone)) {
+    const reason = "must be a name of the IANA time zone database, such as Europe/Berlin"
+    return Result.fail(new AccessRefused({ field: "time_zone", reason }))
+  }
+  // For edges and agents that do not know the member.
+  const dated = new WeeklySchedule({ ...schedule, tz_offset_minutes: offsetAt(schedule, now) })
+  return Result.succeed(put(tunnel, new AccessPolicy({ ...policy, schedule: dated })))
 }
 
 /**

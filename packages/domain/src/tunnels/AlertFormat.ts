@@ -120,7 +120,17 @@ export const callOf = (
   }
 }
 
-/** Why an address cannot be a receiver of this format. */
+/**
+ * Why an address cannot be a receiver of this format.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { unfit } from "@catenet/domain/tunnels/AlertFormat"
+ *
+ * assert.equal(unfit("ntfy", "https://ntfy.sh/my-topic"), undefined)
+ * assert.match(unfit("ntfy", "https://ntfy.sh/") ?? "", /^must end in the topic/)
+ * ```
+ */
 export const unfit = (format: AlertFormat, receiver: string): string | undefined => {
   const { pathname } = new URL(receiver)
   if (format === "matrix" && !/^\/_matrix\/client\/v3\/rooms\/[^/]+\/send\/m\.room\.message\/?$/.test(pathname))

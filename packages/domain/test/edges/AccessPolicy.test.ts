@@ -1,4 +1,4 @@
-import { AccessPolicy, isOpen, nextChange, outlook, retryAfter } from "@catenet/domain/edges/AccessPolicy"
+import { AccessPolicy, isOpen, isZone, nextChange, outlook, retryAfter } from "@catenet/domain/edges/AccessPolicy"
 import { propertyRuns } from "@catenet/testing/runs"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
@@ -72,6 +72,61 @@ describe("access policies", () => {
     assert.isFalse(isOpen(wholeSunday, sunday + 86_400))
     assert.isTrue(isOpen(wholeSunday, sunday + 86_399))
   })
+
+  it("follows daylight saving where it names a place: 09:00 stays 09:00, and an hour that is left out opens nothing", () => {
+    const at = (day: number, start_minute: number, end_minute: number) =>
+      policyOf({
+        schedule: { time_zone: "Europe/Berlin", tz_offset_minutes: 60, slots: [{ day, start_minute, end_minute }] }
+      })
+    const utc = (...of: Parameters<typeof Date.UTC>) => Date.UTC(...of) / 1000
+    // Clocks are put forward on 29 March 2026, 02:00.
+    const mondays = at(0, 540, 1020)
+    for (const [opens, closes] of [
+      [utc(2026, 2, 23, 8), utc(2026, 2, 23, 16)],
+      [utc(2026, 2, 30, 7), utc(2026, 2, 30, 15)],
+      [utc(2026, 9, 26, 8), utc(2026, 9, 26, 16)]
+    ] as const) {
+      assert.deepStrictEqual(
+        [opens - 1, opens, closes - 1, closes].map((now) => isOpen(mondays, now)),
+        [false, true, true, false]
+      )
+      assert.strictEqual(nextChange(mondays, opens - 3_600), opens)
+      assert.strictEqual(nextChange(mondays, opens), closes)
+    }
+    assert.strictEqual(nextChange(mondays, utc(2026, 2, 23, 16)), utc(2026, 2, 30, 7))
+    const leftOut = at(6, 120, 180)
+    assert.strictEqual(nextChange(leftOut, utc(2026, 2, 22, 2)), utc(2026, 3, 5, 0))
+    // Clocks are put back on 25 October 2026, 03:00: the hour comes twice.
+    const twice = at(6, 150, 180)
+    const half = utc(2026, 9, 25, 0, 30)
+    assert.deepStrictEqual(
+      [half, half + 1_800, half + 3_600].map((now) => isOpen(twice, now)),
+      [true, false, true]
+    )
+    assert.strictEqual(nextChange(twice, half + 1_800), half + 3_600)
+  })
+
+  it("keeps to the offset where the machine does not know the place", () => {
+    const slots = [{ day: 0, start_minute: 540, end_minute: 1020 }]
+    const lost = policyOf({ schedule: { time_zone: "Mars/Olympus", tz_offset_minutes: 60, slots } })
+    assert.deepStrictEqual([isZone("Mars/Olympus"), isZone("Europe/Berlin"), isZone("UTC")], [false, true, true])
+    assert.isTrue(isOpen(lost, monday + 8 * 3600))
+    for (const time_zone of ["", "+01:00", "europe/berlin", "Europe/", `A/${"b".repeat(63)}`])
+      assert.throws(() => policyOf({ schedule: { time_zone, tz_offset_minutes: 0, slots } }))
+  })
+
+  it.prop(
+    "the next change in a place is the first minute with another answer",
+    [Schema.Struct({ slot: Slot, day: between(0, 40) })],
+    ([{ day, slot }]) => {
+      const policy = policyOf({ schedule: { time_zone: "Europe/Berlin", tz_offset_minutes: 0, slots: [slot] } })
+      const now = Date.UTC(2026, 2, 1 + day) / 1000
+      let minute = now + 60
+      while (isOpen(policy, minute) === isOpen(policy, now)) minute += 60
+      assert.strictEqual(nextChange(policy, now), minute)
+    },
+    { arbitrary: { runs: 20 } }
+  )
 
   it("says when to come back", () => {
     const closed = scheduled(0)

@@ -108,4 +108,13 @@ describe("the access window's machine", () => {
     )
     assert.isNull(Result.getOrThrow(replace(tunnel, policyOf({}), now)).next)
   })
+
+  it("writes the offset of a place beside its name, for edges that know offsets alone, and refuses an unknown place", () => {
+    const january = 1_767_600_000
+    const at = (time_zone: string) => policyOf({ schedule: { time_zone, tz_offset_minutes: 0, slots: [] } })
+    const { schedule } = Result.getOrThrow(replace(tunnel, at("Europe/Berlin"), january)).next ?? policyOf({})
+    assert.deepStrictEqual([schedule?.time_zone, schedule?.tz_offset_minutes], ["Europe/Berlin", 60])
+    const refused = Result.getOrThrow(Result.flip(replace(tunnel, at("Mars/Olympus"), january)))
+    assert.strictEqual(refused.field, "time_zone")
+  })
 })

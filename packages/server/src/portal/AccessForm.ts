@@ -3,14 +3,16 @@ import {
   AccessPolicy,
   AccessSlot,
   dayMinutes,
+  isZone,
   maxExpiryHours,
   maxOffsetMinutes,
   minOffsetMinutes,
+  TimeZoneName,
   WeeklySchedule
 } from "@catenet/domain/edges/AccessPolicy"
 import { AccessRefused } from "@catenet/domain/tunnels/TunnelErrors"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { DateTime, Option, Record, Result } from "effect"
+import { DateTime, Option, Record, Result, Schema } from "effect"
 import type { Fields } from "../http/FormBody.ts"
 
 const invalid = (field: string, reason: string) => Result.fail(new AccessRefused({ field, reason }))
@@ -76,8 +78,11 @@ const schedule = (form: Fields): Result.Result<WeeklySchedule | null, AccessRefu
   const tz_offset_minutes = wholeNumber(form["tz_offset"] ?? "0")
   if (tz_offset_minutes === null || tz_offset_minutes < minOffsetMinutes || tz_offset_minutes > maxOffsetMinutes)
     return invalid("tz_offset", `must be minutes east of UTC, from ${minOffsetMinutes} to ${maxOffsetMinutes}`)
+  const time_zone = textOf(form, "time_zone").trim()
+  if (time_zone !== "" && !(Schema.is(TimeZoneName)(time_zone) && isZone(time_zone)))
+    return invalid("time_zone", "must be a name of the IANA time zone database, such as Europe/Berlin")
   const slots = chosen.map((day) => new AccessSlot({ day, start_minute, end_minute }))
-  return Result.succeed(new WeeklySchedule({ tz_offset_minutes, slots }))
+  return Result.succeed(new WeeklySchedule({ tz_offset_minutes, slots, ...(time_zone === "" ? {} : { time_zone }) }))
 }
 
 /** The policy that a form asks for; null: unrestricted. */

@@ -17,6 +17,19 @@ const fieldOf = (form: Fields) => {
 }
 
 describe("the access form", () => {
+  it("takes a place of the time zone database in the place of an offset", () => {
+    const zoneOf = (time_zone: string) => {
+      const answer = read({ ...office, time_zone })
+      return Result.isSuccess(answer) ? answer.success?.schedule?.time_zone : answer.failure.field
+    }
+    assert.deepStrictEqual(["", " Europe/Berlin ", "Mars/Olympus", "berlin"].map(zoneOf), [
+      undefined,
+      "Europe/Berlin",
+      "time_zone",
+      "time_zone"
+    ])
+  })
+
   it("reads expiries and schedules", () => {
     assert.deepStrictEqual(
       read(office),

@@ -86,6 +86,7 @@ export const render = (texts: Texts, { id }: Tunnel, controls: Controls, sent: S
       <div class="row">
       ${field({ ...values("start", first === undefined ? "08:00" : clock(first.start_minute)), label: texts.windowStart, isOptional: true })}
       ${field({ ...values("end", first === undefined ? "18:00" : clock(first.end_minute)), label: texts.windowEnd, isOptional: true })}
+      ${field({ ...values("time_zone", policy?.schedule?.time_zone ?? ""), label: texts.windowPlace, hint: texts.windowPlaceHint, isOptional: true })}
       ${choice({
         ...values("tz_offset", String(policy?.schedule?.tz_offset_minutes ?? 0)),
         label: texts.windowZone,
