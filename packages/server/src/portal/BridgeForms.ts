@@ -45,7 +45,7 @@ const one = (texts: Texts, { state, tunnel }: Bridged, sent: Sent | undefined) =
       <form method="post" action="${own}/${path}">${fields}<button>${title}</button></form></details>`
   const values = (name: FormName) => valuesOf(texts, sent, `${name} ${tunnel.id}`)
   const [grant, call, manifest] = [values("grant"), values("call"), values("manifest")]
-  return markup`<section class="panel pad" aria-labelledby="bridge-${id}"><h2 id="bridge-${id}"><a href="/portal/tunnels/${tunnel.id}#bridge">${tunnel.name}</a></h2>
+  return markup`<section class="panel pad" aria-labelledby="bridge-${id}"><h2 id="bridge-${id}"><a href="/portal/tunnels/${tunnel.id}?tab=settings#bridge">${tunnel.name}</a></h2>
     <dl class="pairs"><dt>${texts.bridgeMode}</dt><dd>${texts.bridgeModeOf(state.mode)}</dd>
       <dt>${texts.grantTitle}</dt><dd>${state.channel === null ? texts.noGrant : shortKey(state.channel)}</dd></dl>
     ${form(

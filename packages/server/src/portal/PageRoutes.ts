@@ -1,4 +1,5 @@
 /** Routes of the portal's pages and forms. */
+import { publicAddress } from "@catenet/domain/tunnels/Tunnel"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { markup } from "@catenet/platform/Markup"
 import { Effect, Option, Record, Redacted } from "effect"
@@ -61,7 +62,7 @@ const recordRoutes = Effect.gen(function* () {
   const tunnels = yield* Tunnels
   const records = yield* Records
   const badges = yield* Badges
-  const { portalBaseUrl } = yield* Settings
+  const { gateHostsPort, portalBaseUrl } = yield* Settings
 
   return {
     "/portal/tunnels/:id/uptime": (self, at) =>
@@ -73,11 +74,19 @@ const recordRoutes = Effect.gen(function* () {
             tunnel: tunnels.get(self.caller, id),
             report: records.uptime(self.caller, id),
             badge: badges.get(self.caller, id),
+            reach: records.reach(self.caller, [id]),
             now: unixSeconds
           },
           { concurrency: "unbounded" }
         )
-        return show(self, UptimePage.page(self.reader.texts, { ...facts, origin: portalBaseUrl.origin }))
+        const { hostname } = facts.tunnel
+        const page = UptimePage.page(self.reader.texts, {
+          ...facts,
+          reach: facts.reach.get(id),
+          address: hostname === null ? undefined : publicAddress(hostname, gateHostsPort),
+          origin: portalBaseUrl.origin
+        })
+        return show(self, page)
       }),
     "/portal/usage": (self) =>
       Effect.map(records.usageByDay(self.caller), (facts) => show(self, UsagePage.page(self.reader.texts, facts))),

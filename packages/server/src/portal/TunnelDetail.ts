@@ -53,7 +53,9 @@ export const make = Effect.gen(function* () {
     const id = idFrom(path)
     const tunnel = yield* tunnels.get(caller, id)
     const status = sent === undefined ? 200 : 400
-    if (!tunnel.owned) return show(self, TunnelPage.page(texts, { tunnel, address: addressOf(tunnel), sent }), status)
+    const tab = TunnelPage.tabOf(new URL(self.request.url, "http://localhost").searchParams.get("tab"), sent)
+    const facts = { tunnel, address: addressOf(tunnel), sent, tab }
+    if (!tunnel.owned) return show(self, TunnelPage.page(texts, facts), status)
     const none = Effect.succeed([])
     const controls = yield* Effect.all(
       {
@@ -72,14 +74,14 @@ export const make = Effect.gen(function* () {
         certificateDeclined: optOuts.get(caller, id),
         standing: tunnel.hostname === null ? Effect.undefined : standingOf(tunnel.hostname),
         receiptKeys: edgeFacts.receiptKeys,
+        report: tab === "overview" ? records.uptime(caller, id) : Effect.undefined,
         now: unixSeconds
       },
       { concurrency: "unbounded" }
     )
     const page = TunnelPage.page(texts, {
-      tunnel,
-      address: addressOf(tunnel),
-      sent,
+      ...facts,
+      report: controls.report,
       controls: {
         ...controls,
         alert: Option.getOrUndefined(controls.alert),

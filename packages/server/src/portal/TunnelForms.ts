@@ -46,7 +46,8 @@ const idOf = ({ at }: Submission) => TunnelDetail.idFrom(at("id"))
 const back = (sent: Submission, part = ""): `/portal/${string}` => `/portal/tunnels/${idOf(sent)}${part}`
 
 /** A request for access is answered on the tunnel's page, or on that of all notices. */
-const whereAsked = (sent: Submission) => (sent.form["back"] === "notices" ? "/portal/notices" : back(sent, "#visitors"))
+const whereAsked = (sent: Submission) =>
+  sent.form["back"] === "notices" ? "/portal/notices" : back(sent, "?tab=access#visitors")
 
 const readName = read(Schema.Struct({ name: TunnelName }))
 const readEmail = read(Schema.Struct({ email: Email }))
@@ -96,19 +97,19 @@ const optionForms = Effect.gen(function* () {
       Effect.gen(function* () {
         const { name } = yield* readName({ name: sent.form["name"] ?? "" })
         yield* tunnels.change(sent.caller, idOf(sent), new TunnelChange({ name }))
-        return seeOther(back(sent))
+        return seeOther(back(sent, "?tab=settings"))
       })
     ),
-    "/portal/tunnels/:id/require-login": switched("#visitors", (sent, isOn) =>
+    "/portal/tunnels/:id/require-login": switched("?tab=access#visitors", (sent, isOn) =>
       tunnels.change(sent.caller, idOf(sent), new TunnelChange({ require_login: isOn }))
     ),
-    "/portal/tunnels/:id/allow-any-login": switched("#visitors", (sent, isOn) =>
+    "/portal/tunnels/:id/allow-any-login": switched("?tab=access#visitors", (sent, isOn) =>
       tunnels.change(sent.caller, idOf(sent), new TunnelChange({ allow_any_login: isOn }))
     ),
-    "/portal/tunnels/:id/unproved-agents": switched("#certificate", (sent, isOn) =>
+    "/portal/tunnels/:id/unproved-agents": switched("?tab=agents", (sent, isOn) =>
       tunnels.change(sent.caller, idOf(sent), new TunnelChange({ allow_unproved_agents: isOn }))
     ),
-    "/portal/tunnels/:id/options/:option": switched("#visitors", (sent, isOn) =>
+    "/portal/tunnels/:id/options/:option": switched("?tab=access#visitors", (sent, isOn) =>
       Effect.flatMap(readOption({ option: sent.at("option") }), ({ option }) =>
         tunnels.change(sent.caller, idOf(sent), new TunnelChange(switchOption(option, isOn)))
       )
@@ -133,7 +134,7 @@ const visitorForms = Effect.gen(function* () {
         yield* tunnels.owned(idOf(sent), sent.caller)
         const { email } = yield* readEmail({ email: sent.at("email") })
         yield* sharing.disallowVisitor(sent.caller, idOf(sent), email)
-        return seeOther(back(sent, "#visitors"))
+        return seeOther(back(sent, "?tab=access#visitors"))
       }),
     "/portal/tunnels/:id/access-requests/:email/dismiss": (sent) =>
       Effect.gen(function* () {
@@ -159,17 +160,17 @@ const agentForms = Effect.gen(function* () {
   const optOuts = yield* CertificateOptOuts
   return {
     "/portal/tunnels/:id/reclaim-cert-slot": (sent) =>
-      Effect.as(tunnels.reclaim(sent.caller, idOf(sent)), seeOther(back(sent, "#certificate"))),
-    "/portal/tunnels/:id/cert-claim-opt-out": switched("#certificate", (sent, isOn) =>
+      Effect.as(tunnels.reclaim(sent.caller, idOf(sent)), seeOther(back(sent, "?tab=certificate#certificate"))),
+    "/portal/tunnels/:id/cert-claim-opt-out": switched("?tab=certificate#certificate", (sent, isOn) =>
       optOuts.set(sent.caller, idOf(sent), isOn)
     ),
     "/portal/tunnels/:id/verify-hostname": (sent) =>
-      Effect.as(tunnels.verifyHostname(sent.caller, idOf(sent)), seeOther(back(sent, "#certificate"))),
+      Effect.as(tunnels.verifyHostname(sent.caller, idOf(sent)), seeOther(back(sent, "?tab=settings#domain"))),
     "/portal/tunnels/:id/agent-bridge": ofPage("bridge", (sent) =>
       Effect.gen(function* () {
         const { mode } = yield* readMode({ mode: sent.form["mode"] ?? "" })
         yield* bridge.setMode(sent.caller, idOf(sent), mode)
-        return seeOther(back(sent, "#bridge"))
+        return seeOther(back(sent, "?tab=settings#bridge"))
       })
     )
   } satisfies Readonly<Record<string, Submit>>
@@ -196,14 +197,14 @@ const alertForms = Effect.gen(function* () {
       return alerts.save(sent.caller, idOf(sent), readAlertForm(sent.form)).pipe(
         Effect.map(({ secret }) =>
           secret === undefined
-            ? seeOther(back(sent, "#alert"))
+            ? seeOther(back(sent, "?tab=settings#alert"))
             : show(
                 sent.self,
                 OncePage.page(texts, {
                   title: texts.alertSet,
                   detail: texts.alertSecret,
                   shown: Redacted.value(secret),
-                  back: back(sent, "#alert"),
+                  back: back(sent, "?tab=settings#alert"),
                   area: "tunnels"
                 })
               )
@@ -214,9 +215,9 @@ const alertForms = Effect.gen(function* () {
     "/portal/tunnels/:id/alert/test": (sent) =>
       Effect.map(alerts.test(sent.caller, idOf(sent)), (delivery) => {
         const { texts } = sent.self.reader
-        const link = { href: back(sent, "#alert"), text: texts.back }
+        const link = { href: back(sent, "?tab=settings#alert"), text: texts.back }
         return delivery.status === "ok"
-          ? seeOther(back(sent, "#alert"))
+          ? seeOther(back(sent, "?tab=settings#alert"))
           : show(
               sent.self,
               ProblemPage.page({
@@ -227,7 +228,7 @@ const alertForms = Effect.gen(function* () {
             )
       }),
     "/portal/tunnels/:id/alert/delete": (sent) =>
-      Effect.as(alerts.remove(sent.caller, idOf(sent)), seeOther(back(sent, "#alert")))
+      Effect.as(alerts.remove(sent.caller, idOf(sent)), seeOther(back(sent, "?tab=settings#alert")))
   } satisfies Readonly<Record<string, Submit>>
 })
 
@@ -247,11 +248,11 @@ const accessForms = Effect.gen(function* () {
           const policy = yield* Effect.fromResult(readAccessForm(sent.form, yield* unixSeconds))
           yield* windows.save(sent.caller, id, policy)
         }
-        return seeOther(back(sent, "#access"))
+        return seeOther(back(sent, "?tab=access#access"))
       }).pipe(Effect.catchTag("AccessRefused", ({ field }) => again(sent, "access", [field])))
     ),
     "/portal/tunnels/:id/access/clear": (sent) =>
-      Effect.as(windows.clear(sent.caller, idOf(sent)), seeOther(back(sent, "#access"))),
+      Effect.as(windows.clear(sent.caller, idOf(sent)), seeOther(back(sent, "?tab=access#access"))),
 
     "/portal/tunnels/:id/share-links": ofPage("share", (sent) =>
       Effect.gen(function* () {
@@ -267,14 +268,17 @@ const accessForms = Effect.gen(function* () {
           title: texts.shareTitle,
           detail: texts.shareOnce,
           shown: minted.url,
-          back: back(sent, "#share"),
+          back: back(sent, "?tab=access#share"),
           area: "tunnels"
         })
         return show(sent.self, page)
       })
     ),
     "/portal/tunnels/:id/share-links/:link_id/revoke": (sent) =>
-      Effect.as(links.revoke(sent.caller, idOf(sent), linkFrom(sent.at("link_id"))), seeOther(back(sent, "#share")))
+      Effect.as(
+        links.revoke(sent.caller, idOf(sent), linkFrom(sent.at("link_id"))),
+        seeOther(back(sent, "?tab=access#share"))
+      )
   } satisfies Readonly<Record<string, Submit>>
 })
 

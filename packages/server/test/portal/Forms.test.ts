@@ -64,7 +64,7 @@ const hold = (rows: ReadonlyArray<Row>) =>
       if (status === 303)
         assert.strictEqual(
           // Without another word: to the part of the tunnel's page on which the form stands.
-          says === undefined ? answer.location?.replace(/#[a-z]+$/u, "") : answer.location,
+          says === undefined ? answer.location?.replace(/(?:\?tab=[a-z]+)?(?:#[a-z]+)?$/u, "") : answer.location,
           says ?? path.split("/").slice(0, 4).join("/"),
           about
         )
@@ -281,7 +281,9 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("forms
     Effect.gen(function* () {
       const made = yield* ask(ada, "/me/tunnels", { name: "listed" })
       const path = `/portal/tunnels/${String(made.body["id"])}/login-allowlist`
-      yield* hold([[ada, path, { email: "vera@a.example" }, 303, `${path.replace("/login-allowlist", "")}#visitors`]])
+      yield* hold([
+        [ada, path, { email: "vera@a.example" }, 303, `${path.replace("/login-allowlist", "")}?tab=access#visitors`]
+      ])
       const own = yield* ask(ada, path)
       assert.deepStrictEqual([own.status, own.body], [200, { emails: ["vera@a.example"] }])
       assert.strictEqual((yield* ask("anonymous", path)).code, "Unauthenticated")

@@ -111,12 +111,12 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a form that
         readonly [page: string, action: string, form: Readonly<Record<string, string>>, status: number, table: string]
       > = [
         ["/portal/tunnels", "/portal/tunnels", { name: "twice" }, 303, "tunnels"],
-        [own, `${own}/share-links`, { ttl: "1h" }, 200, "share_links"],
-        [own, `${own}/install`, { port: "80" }, 200, "bootstrap_tokens"],
-        [own, `${own}/alert`, { webhook_url, threshold_minutes: "5" }, 200, "alerts"],
-        [own, `${own}/alert/test`, {}, 200, "alert_deliveries"],
-        [own, `${own}/badge/enable`, {}, 303, "badges"],
-        [own, `${own}/login-allowlist`, { email: "a@b.example" }, 303, "tunnel_visitors"],
+        [`${own}?tab=access`, `${own}/share-links`, { ttl: "1h" }, 200, "share_links"],
+        [`${own}?tab=agents`, `${own}/install`, { port: "80" }, 200, "bootstrap_tokens"],
+        [`${own}?tab=settings`, `${own}/alert`, { webhook_url, threshold_minutes: "5" }, 200, "alerts"],
+        [`${own}?tab=settings`, `${own}/alert/test`, {}, 200, "alert_deliveries"],
+        [`${own}/uptime`, `${own}/badge/enable`, {}, 303, "badges"],
+        [`${own}?tab=access`, `${own}/login-allowlist`, { email: "a@b.example" }, 303, "tunnel_visitors"],
         [`${own}/grants`, `${own}/grants`, { grantee: "somebody" }, 303, "tunnel_grants"],
         [`${own}/rotate-token`, `${own}/rotate-token`, {}, 303, "revoked_tokens"],
         ["/portal/account", "/portal/account/credits", { credits: "5" }, 200, "payment_intents"],

@@ -206,8 +206,15 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages
       const own = `/portal/tunnels/${id}`
       const page = yield* open(ada, own)
       assert.strictEqual(page.status, 200)
-      for (const text of [english.tiers.gelb, english.badgeOff, english.alertNone, english.reachEdgeSilent(undefined)])
-        assert.include(page.text, text)
+      for (const [tab, text] of [
+        ["", english.reachEdgeSilent(undefined)],
+        ["?tab=access", english.loginPublic],
+        ["?tab=agents", english.agentProofAllow],
+        ["?tab=certificate", english.tiers.gelb],
+        ["?tab=settings", english.alertNone],
+        ["/uptime", english.badgeOff]
+      ] as const)
+        assert.include((yield* open(ada, `${own}${tab}`)).text, text)
       const unknown = `/portal/tunnels/${"ab".repeat(16)}`
       for (const part of ["", "/delete", "/install"]) {
         const [theirs, none] = [yield* open(bob, `${own}${part}`), yield* open(bob, `${unknown}${part}`)]
@@ -218,15 +225,15 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages
         const [theirs, none] = [yield* post(bob, `${own}${part}`, form), yield* post(bob, `${unknown}${part}`, form)]
         assert.deepStrictEqual([theirs.status, theirs.text], [404, none.text], part)
       }
-      assert.deepStrictEqual((yield* post(ada, `${own}/rename`, { name: " Garden " })).location, own)
+      assert.deepStrictEqual((yield* post(ada, `${own}/rename`, { name: " Garden " })).location, `${own}?tab=settings`)
       assert.include((yield* open(ada, own)).text, "Garden")
       const refused = yield* post(ada, `${own}/rename`, { name: "x".repeat(61) })
       assert.strictEqual(refused.status, 400)
       assert.include(refused.text, "x".repeat(61))
       assert.strictEqual((yield* post(ada, `${own}/require-login`, { enabled: "1" })).status, 303)
-      assert.match((yield* open(ada, own)).text, /name="enabled" value="1" checked/u)
+      assert.match((yield* open(ada, `${own}?tab=access`)).text, /name="enabled" value="1" checked/u)
       assert.strictEqual((yield* post(ada, `${own}/require-login`)).status, 303)
-      assert.notMatch((yield* open(ada, own)).text, /name="enabled" value="1" checked/u)
+      assert.notMatch((yield* open(ada, `${own}?tab=access`)).text, /name="enabled" value="1" checked/u)
       assert.strictEqual((yield* open(ada, `${own}/delete`)).status, 200)
       const elsewhere = yield* post(ada, `${own}/delete`, {}, { "sec-fetch-site": "cross-site" })
       assert.strictEqual(elsewhere.status, 403)

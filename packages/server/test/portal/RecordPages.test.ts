@@ -113,6 +113,8 @@ describe("the end of a session", () => {
     const facts = {
       tunnel: { id, name: "cam", hostname: null } as Tunnel,
       badge: { public_id: null } as Badge,
+      address: undefined,
+      reach: undefined,
       now,
       origin
     }
@@ -174,14 +176,14 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("the page 
       const key = "cd".repeat(32)
       for (const texts of languages) {
         yield* edge.signs(undefined)
-        assert.include(yield* visit("signed", path, texts.language), texts.receiptKeyNone)
+        assert.include(yield* visit("signed", `${path}?tab=settings`, texts.language), texts.receiptKeyNone)
         yield* edge.signs(key)
-        const page = yield* visit("signed", path, texts.language)
+        const page = yield* visit("signed", `${path}?tab=settings`, texts.language)
         assert.include(page, `<dt>${texts.receiptKeyOf("primary")}</dt><dd class="mono">${key}</dd>`)
         assert.include(page, `catenet receipts verify receipts-${id}.jsonl --key ${key}</pre>`)
         assert.match(page, new RegExp(`method="get" action="${path}/receipts\\.jsonl"[^]*name="since"`, "u"))
         yield* edge.away(true)
-        const silent = yield* visit("signed", path, texts.language)
+        const silent = yield* visit("signed", `${path}?tab=settings`, texts.language)
         yield* edge.away(false)
         assert.include(silent, texts.receiptKeySilent("primary"))
         assert.notInclude(silent, key)

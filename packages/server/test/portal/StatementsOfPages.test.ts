@@ -86,6 +86,7 @@ const atMostCached = 1
 /** Most statements of a page; of those that are not named here, six. */
 const most: Readonly<Record<string, number>> = {
   "/portal/tunnels/:id": 22,
+  "/portal/tunnels/:id/uptime": 7,
   "/portal/channels/:channel": 11,
   "/portal/account": 9,
   "/operators": 7,

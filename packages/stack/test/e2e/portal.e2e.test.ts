@@ -190,7 +190,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
             ? { gelb: "Endet am Edgegelb", gruen: "Ende-zu-Endegruen" }
             : { gelb: "Edge-terminatedgelb", gruen: "End-to-endgruen" }
         if (javaScriptEnabled) {
-          await page.goto(stack.portal(`/portal/tunnels/${id}`))
+          await page.goto(stack.portal(`/portal/tunnels/${id}?tab=certificate`))
           assert.strictEqual(await tier.textContent(), tiers.gelb)
           await look("gelb")
         }

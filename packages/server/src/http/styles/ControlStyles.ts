@@ -25,7 +25,7 @@ input[type="checkbox"], input[type="radio"] { min-height: 0; width: 16px; height
 .error { display: flex; gap: 6px; font-size: var(--t-small); color: var(--rot); font-weight: 550; }
 .inline-form { display: flex; gap: var(--s2); align-items: end; flex-wrap: wrap; }
 .panel > footer .inline-form { flex: 1; }
-.inline-form .field { flex: 1 1 220px; max-width: 360px; }
+.inline-form .field { flex: 1 1 220px; max-width: 360px; } .inline-form .field:has([type="number"]) { flex: 0 1 170px; }
 .setting { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: var(--s1) var(--s6); align-items: center; padding: var(--s4) var(--s5); border-top: 1px solid var(--line); }
 .setting:first-child { border-top: 0; }
 .setting > div:first-child { max-width: 66ch; }

@@ -30,8 +30,8 @@ export const pageLayouts = `
   .shell { display: block; padding-bottom: 64px; }
   .rail { position: fixed; inset: auto 0 0 0; z-index: 5; border: 0; border-top: 1px solid var(--line); padding-bottom: env(safe-area-inset-bottom); }
   .rail-held { position: static; height: auto; flex-direction: row; padding: 0; gap: 0; overflow: visible; }
-  .rail .brand, .rail .nav-title, .rail .wide, .who .lines, .who .avatar { display: none; }
-  .rail-held > .nav { flex: 4; display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 0; }
+  .rail .brand, .rail .nav-title, .rail-held > .nav.wide, .rail .who summary > .lines, .rail .who summary > .avatar { display: none; }
+  .rail-held > .nav:not(.wide) { flex: 4; display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 0; }
   .rail-held > .nav a, .who summary { display: grid; justify-items: center; align-content: center; gap: 3px; padding: 8px 2px; border-radius: 0; font-size: 0.6875rem; font-weight: 560; min-height: 56px; color: var(--soft); }
   .rail-held > .nav a[aria-current] { background: none; color: var(--accent); }
   .rail-held > .nav .i, .who summary .i { width: 20px; height: 20px; margin: 0; color: inherit; }
@@ -74,7 +74,7 @@ export const pageLayouts = `
   .matrix, .matrix tbody { display: table; } .matrix tr { display: table-row; } .matrix :is(td, th):is(td, th) { display: table-cell; padding: 6px var(--s2); }
   .list > h2, .list > .hint, .list > p, .panel > h2, .tiles > div, .panel.pad { padding-left: var(--s4); padding-right: var(--s4); }
   .pairs { display: block; } .pairs dd + dt { margin-top: var(--s2); }
-  .front { padding: var(--s6) var(--s4); }
+  .front { padding: var(--s6) var(--s4); } .tiles > :last-child:nth-child(odd) { grid-column: 1 / -1; }
   .topology text { font-size: 28px; transform: translateY(14px); }
 }
 @media (prefers-reduced-motion: reduce) { *, *::before, *::after { transition: none !important; animation: none !important; } }

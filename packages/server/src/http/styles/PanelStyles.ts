@@ -72,12 +72,14 @@ export const panelStyles = `
 .pairs { display: grid; grid-template-columns: fit-content(40%) minmax(0, 1fr); gap: var(--s2) var(--s5); }
 .pairs dt { color: var(--soft); } .pairs dd { min-width: 0; overflow-wrap: anywhere; }
 .notice { padding: var(--s3) var(--s4); border-left: 4px solid var(--accent); } .notice.bad { border-left-color: var(--rot-mark); }
-:is(.pad, .flow, .notice, form:not(.row, .setting, .filters, .bulk, .inline-form, .search), details:not(.who, .key, .menu), .more > div) > :not([type="hidden"], .hidden, summary) ~ *, .flow > summary ~ * { margin-top: var(--s3); }
+:is(.pad:not(dl), .flow, .notice, form:not(.row, .setting, .filters, .bulk, .inline-form, .search), details:not(.who, .key, .menu), .more > div) > :not([type="hidden"], .hidden, summary) ~ *, .flow > summary ~ * { margin-top: var(--s3); }
 .row > *, td form > *, .languages > * { margin-top: 0; }
 :is(form, details) > .row { margin-top: var(--s3); }
 pre { font: 0.8125rem/1.65 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; background: var(--code-ground); color: var(--code-ink); border: 1px solid var(--line); border-radius: var(--radius); padding: var(--s3) var(--s4); margin: 0; user-select: all; }
 pre + button { margin-top: var(--s2); }
 summary { cursor: pointer; }
+details:not(.who, .key, .more) > summary + * { margin-top: var(--s3); }
+.hidden + .setting, .panel > .more:first-child { border-top: 0; }
 ul.plain { display: grid; gap: var(--s3); }
 .flash { display: flex; gap: var(--s2); align-items: center; padding: var(--s2) var(--s4); border-radius: var(--radius); background: var(--gruen-pale); color: var(--ink); }
 .flash .i { color: var(--gruen); }
@@ -132,7 +134,7 @@ tfoot > tr > * { border-top: 2px solid var(--line); font-weight: 620; }
 .matrix :is(td, th) { padding: 6px var(--s2); }
 .strip { width: 132px; height: 20px; }
 .strip path, .strip rect { fill: var(--gruen-mark); }
-.strip .p { fill: var(--gelb-mark); } .strip .d { fill: var(--rot-mark); } .strip .n { fill: var(--line-strong); }
+.strip .up { fill: var(--gruen-mark); } .strip .p { fill: var(--gelb-mark); } .strip .d { fill: var(--rot-mark); } .strip .n { fill: var(--line-strong); }
 .strip.wide { width: 100%; height: 34px; }
 .chart { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: var(--s1) var(--s3); }
 .chart .y { display: flex; flex-direction: column; justify-content: space-between; text-align: right; font-size: var(--t-caption); color: var(--soft); margin: -8px 0; }
@@ -162,9 +164,9 @@ tfoot > tr > * { border-top: 2px solid var(--line); font-weight: 620; }
 .way p { font-size: var(--t-small); color: var(--soft); max-width: 24ch; }
 .way .chip { margin-top: var(--s2); align-self: end; }
 .way .chip .i { width: 13px; height: 13px; }
-.bars { display: block; width: 100%; height: 56px; }
-.bars rect { fill: var(--line-strong); } .bars .up { fill: var(--gruen-mark); } .bars .partly { fill: var(--gelb-mark); } .bars .down { fill: var(--rot-mark); }
-.bars .count, .bars .more { fill: var(--chart); } .bars .more { opacity: 0.55; }
+.bars .count, .legend .count { fill: var(--chart); } .bars .more, .legend .more { fill: var(--chart-second); }
+.way .seal.bad { border-color: transparent; }
+.strip rect { rx: 3px; }
 .topology { display: block; width: 100%; height: auto; background: var(--ground); border-radius: var(--radius); touch-action: none; }
 .topology line { stroke: var(--faint); stroke-width: 2; } .topology .suggested { stroke: var(--accent); stroke-dasharray: 6 5; }
 .topology circle, .topology rect { fill: var(--panel); stroke: var(--accent); stroke-width: 2.5; } .topology .super-peer rect { fill: var(--accent-pale); }

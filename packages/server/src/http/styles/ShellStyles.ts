@@ -54,9 +54,11 @@ code, .mono { font-family: var(--mono); font-size: 0.94em; }
 .stack { display: grid; gap: var(--s4); align-content: start; }
 .stack-wide { display: grid; gap: var(--s6); align-content: start; }
 .cols { display: grid; gap: var(--s5); grid-template-columns: minmax(0, 1fr) 340px; align-items: start; }
+.cols.equal { align-items: stretch; } .cols.equal > .panel { display: flex; flex-direction: column; } .cols.equal > .panel > :nth-child(2) { flex: 1; align-content: center; }
 .panel > footer .row { flex-wrap: nowrap; }
 p, dd, li { overflow-wrap: break-word; }
 code, .mono { overflow-wrap: anywhere; }
+[hidden] { display: none !important; }
 .sprite { position: absolute; width: 0; height: 0; overflow: hidden; }
 h1.mono { font-size: 1.25rem; }
 .mark { fill: currentColor; width: 10px; height: 10px; }
@@ -96,7 +98,7 @@ h1.mono { font-size: 1.25rem; }
 kbd { font: 600 0.6875rem var(--mono); padding: 1px 6px; border: 1px solid var(--line-strong); border-radius: 4px; color: var(--soft); background: var(--sunken); }
 .main { padding: var(--s6) var(--s8) var(--s16); max-width: calc(var(--content) + 2 * var(--s8)); display: grid; gap: var(--s5); align-content: start; }
 .head { display: flex; align-items: flex-start; justify-content: space-between; gap: var(--s4); flex-wrap: wrap; }
-.head > :first-child { min-width: 0; display: grid; gap: var(--s1); }
+.head > :first-child { flex: 1 1 260px; min-width: 0; display: grid; gap: var(--s1); }
 
 .who { position: relative; }
 .who summary { display: flex; align-items: center; gap: var(--s2); padding: 6px var(--s2); border-radius: var(--radius); cursor: pointer; list-style: none; font-weight: 550; min-height: 44px; }

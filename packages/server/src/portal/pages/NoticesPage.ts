@@ -16,7 +16,7 @@ const describe = (texts: Texts, { about, at, kind, name, note, who }: Notice): r
     case "access": {
       const email = who ?? ""
       return [
-        markup`${texts.noticeAccess(email)} ${link(`${tunnel}#visitors`, name)}<span class="sub">${note === null || note === "" ? undefined : `${note} · `}${since}</span>`,
+        markup`${texts.noticeAccess(email)} ${link(`${tunnel}?tab=access#visitors`, name)}<span class="sub">${note === null || note === "" ? undefined : `${note} · `}${since}</span>`,
         markup`<form method="post" action="${tunnel}/login-allowlist"><input type="hidden" name="email" value="${email}">
           <input type="hidden" name="back" value="notices">${named(texts.allowIt, texts.allow(email))}</form>
           <form method="post" action="${tunnel}/access-requests/${encodeURIComponent(email)}/dismiss">
@@ -37,7 +37,7 @@ const describe = (texts: Texts, { about, at, kind, name, note, who }: Notice): r
       if (who !== null)
         return [
           markup`${texts.noticeIssuance(who)} <span class="mono">${name}</span><span class="sub">${note ?? ""} ${texts.noticeNotBefore} ${since}</span>`,
-          link(`${tunnel}#certificate`, texts.settingsTitle)
+          link(`${tunnel}?tab=certificate`, texts.settingsTitle)
         ]
       return [
         markup`${texts.noticeCertificate} <span class="mono">${name}</span><span class="sub">${texts.noticeRetry} ${since}</span>`,

@@ -1,4 +1,5 @@
 /** `/portal/tunnels/:id/uptime`: how long a tunnel was served, its sessions, and its badge. A silent edge gives no number. */
+import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { sessionEnds, type SessionRecord } from "@catenet/domain/tunnels/TunnelTraffic"
 import { type Badge, uptimeByDay } from "@catenet/domain/tunnels/Uptime"
@@ -6,12 +7,13 @@ import type { UptimeReport } from "@catenet/domain/tunnels/Usage"
 import { durationText, timeText } from "@catenet/domain/values/Format"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { markup } from "@catenet/platform/Markup"
-import { panel } from "../shell/Field.ts"
+import { callout, panel } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 import * as DayBars from "./DayBars.ts"
 import { silentEdges } from "./SilentEdges.ts"
 import * as BadgePanel from "./tunnel/BadgePanel.ts"
+import { head } from "./TunnelPage.ts"
 
 export interface Facts {
   readonly tunnel: Tunnel
@@ -19,6 +21,8 @@ export interface Facts {
   readonly badge: Badge
   readonly now: number
   readonly origin: string
+  readonly address: string | undefined
+  readonly reach: Reachability | undefined
 }
 
 const figure = (label: string, value: string) => markup`<div><dt>${label}</dt><dd>${value}</dd></div>`
@@ -62,8 +66,8 @@ const figures = (texts: Texts, { now, report }: Facts) => {
     uptime,
     visitors_30d
   } = report
-  if (report.edge_silent) return markup`<p class="panel notice">${texts.uptimeSilent}</p>`
-  if (uptime === null || longest === null) return markup`<p class="panel notice">${texts.uptimeNone}</p>`
+  if (report.edge_silent) return callout("warn", "warning", markup`<p>${texts.uptimeSilent}</p>`)
+  if (uptime === null || longest === null) return callout("info", "info", markup`<p>${texts.uptimeNone}</p>`)
   const days = daysOf(report, now)
   return markup`<dl class="tiles">
       ${figure(texts.hours24, texts.percent(uptime.h24))}${figure(texts.days7, texts.percent(uptime.d7))}
@@ -83,14 +87,16 @@ const figures = (texts: Texts, { now, report }: Facts) => {
 
 export const page = (texts: Texts, facts: Facts): Page => {
   const { hostname, id, name } = facts.tunnel
+  const own = `/portal/tunnels/${id}`
   return {
-    title: `${texts.uptimeTitle} · ${hostname ?? name}`,
+    title: `${texts.tabs.traffic} · ${hostname ?? name}`,
     area: "tunnels",
     crumbs: [
       ["/portal/tunnels", texts.tunnels],
-      [`/portal/tunnels/${id}`, name]
+      [own, name]
     ],
-    main: markup`<div class="head"><div><h1>${texts.uptimeTitle}</h1><p class="lead mono">${hostname ?? name}</p></div></div>
+    here: texts.tabs.traffic,
+    main: markup`${head(texts, { tunnel: facts.tunnel, address: facts.address, controls: facts }, `${own}/uptime`)}
       ${facts.report.edge_silent ? undefined : silentEdges(texts, facts.report.silent_edges)}
       ${figures(texts, facts)}
       ${BadgePanel.render(texts, facts.tunnel, facts)}`

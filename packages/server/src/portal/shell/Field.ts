@@ -2,6 +2,7 @@
 import { type Markup, markup } from "@catenet/platform/Markup"
 import { Option, Record } from "effect"
 import type { Texts } from "../texts/English.ts"
+import { type Icon, icon } from "./Icons.ts"
 
 export interface Refused {
   /** What was typed. */
@@ -136,6 +137,51 @@ export const checkbox = (options: {
   }`
 }
 
+/** A checkbox that is one control: with the script it sends its form by itself, without it the button does. */
+export const switchForm = (options: {
+  readonly action: string
+  readonly label: string
+  readonly hint: string
+  readonly isOn: boolean
+  readonly save: string
+}): Markup => {
+  const id = `switch-${options.action.split("/").at(-1)}`
+  return markup`<form class="setting" method="post" action="${options.action}"><div><label for="${id}"><b>${options.label}</b></label><p class="hint">${options.hint}</p></div>
+    <span class="row nowrap"><input class="switch" type="checkbox" role="switch" id="${id}" name="enabled" value="1"${
+      options.isOn ? markup` checked` : undefined
+    }><button>${options.save}<span class="hidden"> (${options.label})</span></button></span></form>`
+}
+
+/** A part of a panel that shows its value in a line and opens on demand. */
+export const more = (
+  title: string,
+  value: string | undefined,
+  body: Markup,
+  { id, isOpen = false }: { readonly id?: string; readonly isOpen?: boolean } = {}
+): Markup =>
+  markup`<details class="more"${id === undefined ? undefined : markup` id="${id}"`}${isOpen ? markup` open` : undefined}><summary>${icon("right")}<span>${title}</span>${
+    value === undefined ? undefined : markup`<span class="value">${value}</span>`
+  }</summary><div>${body}</div></details>`
+
+/** A panel with a sentence below its title, and what stands at the right of them. */
+export const section = (
+  title: string,
+  body: Markup,
+  {
+    aside,
+    id,
+    kind = "",
+    lead
+  }: { readonly aside?: Markup | undefined; readonly id?: string; readonly kind?: string; readonly lead?: string } = {}
+): Markup =>
+  markup`<section class="panel${kind === "" ? "" : ` ${kind}`}"${id === undefined ? undefined : markup` id="${id}"`}><header><div><h2>${title}</h2>${
+    lead === undefined ? undefined : markup`<p class="soft small">${lead}</p>`
+  }</div>${aside}</header>${body}</section>`
+
+/** One sentence that asks for attention. */
+export const callout = (kind: "info" | "good" | "warn" | "bad", sign: Icon, body: Markup, action?: Markup): Markup =>
+  markup`<div class="callout ${kind}">${icon(sign)}<div>${body}</div>${action}</div>`
+
 /** A button of a row: a word for those who see the row, and a name that says what it acts on for those who do not. */
 export const named = (text: string, name: string, kind?: "danger"): Markup =>
   markup`<button${kind === undefined ? undefined : markup` class="${kind}"`} aria-label="${name}">${text}</button>`
@@ -150,7 +196,11 @@ export const panel = (title: string, body: Markup, id?: string): Markup =>
   markup`<section class="panel"${id === undefined ? undefined : markup` id="${id}"`}><header><h2>${title}</h2></header><div class="pad">${body}</div></section>`
 
 /** Links that change the page; the current one is `here`. */
-const tabs = (label: string, here: string, links: ReadonlyArray<readonly [href: string, text: string]>): Markup =>
+export const tabs = (
+  label: string,
+  here: string,
+  links: ReadonlyArray<readonly [href: string, text: string]>
+): Markup =>
   markup`<nav class="tabs" aria-label="${label}">${links.map(
     ([href, text]) => markup`<a href="${href}"${href === here ? markup` aria-current="page"` : undefined}>${text}</a>`
   )}</nav>`

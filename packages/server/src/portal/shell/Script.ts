@@ -63,6 +63,12 @@ export const text = `"use strict";
     addEventListener("pagehide", () => events.close());
   }
 
+  for (const control of all(".switch")) {
+    const { form } = control;
+    form.querySelector("button").hidden = true;
+    control.addEventListener("change", () => form.requestSubmit());
+  }
+
   for (const shown of all("[data-join]")) {
     const { incomplete, join } = shown.dataset;
     if (/^#[A-Za-z0-9_-]{86}$/.test(location.hash)) shown.textContent = join + " '" + location.href + "'";

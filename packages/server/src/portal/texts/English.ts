@@ -2,6 +2,7 @@
 import { connectLineSeconds } from "@catenet/domain/enrollment/Bootstrap"
 import { maxTunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { channelsTexts } from "./EnglishChannels.ts"
+import { consoleTexts } from "./EnglishConsole.ts"
 import { mailTexts, noticesTexts } from "./EnglishNotices.ts"
 import { operatorsTexts } from "./EnglishOperators.ts"
 import { reasonsTexts } from "./EnglishReasons.ts"
@@ -30,6 +31,7 @@ export const english = {
   ...receiptsTexts,
   ...tunnelTexts,
   ...channelsTexts,
+  ...consoleTexts,
   ...topologiesTexts,
   ...operatorsTexts,
   ...noticesTexts,

@@ -3,6 +3,7 @@ import { connectLineSeconds } from "@catenet/domain/enrollment/Bootstrap"
 import { maxTunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { Texts } from "./English.ts"
 import { channelsTexts } from "./GermanChannels.ts"
+import { consoleTexts } from "./GermanConsole.ts"
 import { mailTexts, noticesTexts } from "./GermanNotices.ts"
 import { operatorsTexts } from "./GermanOperators.ts"
 import { problems, reasonsTexts } from "./GermanProblems.ts"
@@ -19,6 +20,7 @@ export const german: Texts = {
   ...receiptsTexts,
   ...tunnelTexts,
   ...channelsTexts,
+  ...consoleTexts,
   ...topologiesTexts,
   ...operatorsTexts,
   ...noticesTexts,

@@ -34,10 +34,8 @@ describe.skipIf(missing)("the portal in a browser", () => {
           await walk(page, "pre")
           assert.include((await page.locator("pre").first().textContent()) ?? "", "CT_BOOTSTRAP=")
 
-          await page.goto(tunnel)
-          await walk(page, "form[action$='/require-login'] input[type=checkbox]")
-          await page.keyboard.press("Space")
-          await walk(page, "form[action$='/require-login'] button")
+          await page.goto(`${tunnel}?tab=access`)
+          await walk(page, "form[action$='/require-login'] input[role=switch]")
           await press(page, "Space", /^\/portal\/tunnels\/[0-9a-f]{32}$/u)
           await walk(page, "form[action$='/share-links'] select")
           await page.keyboard.press("ArrowDown")
@@ -46,6 +44,8 @@ describe.skipIf(missing)("the portal in a browser", () => {
           assert.include((await page.locator("pre").first().textContent()) ?? "", "/gate/share?")
           await walk(page, "main p a")
           await Promise.all([page.keyboard.press("Enter"), page.waitForNavigation()])
+          await walk(page, "#access summary")
+          await page.keyboard.press("Enter")
           await walk(page, "#field-expiry_mode")
           await page.keyboard.press("ArrowDown")
           await page.keyboard.press("ArrowDown")
@@ -95,7 +95,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
         const browser = yield* launch
         const { page } = yield* open(browser, lou)
         const shown = yield* Effect.promise(async () => {
-          await page.goto(`/portal/tunnels/${id}`)
+          await page.goto(`/portal/tunnels/${id}?tab=access`)
           await page.locator("form[action$='/share-links'] button").dblclick()
           await page.waitForURL(/share-links$/u)
           const once = await page.locator("pre").first().textContent()

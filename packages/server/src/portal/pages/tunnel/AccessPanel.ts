@@ -4,7 +4,7 @@ import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { durationText, timeText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/platform/Markup"
 import { Option, Record } from "effect"
-import { button, checkbox, choice, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
+import { button, checkbox, choice, field, type Sent, valuesOf } from "../../shell/Field.ts"
 import type { Texts } from "../../texts/English.ts"
 import type { Controls } from "./Controls.ts"
 
@@ -17,7 +17,7 @@ const two = (n: number) => String(n).padStart(2, "0")
 const clock = (minute: number) => `${two(Math.floor(minute / 60))}:${two(minute % 60)}`
 const offsetText = (minutes: number) => `UTC${minutes < 0 ? "-" : "+"}${clock(Math.abs(minutes))}`
 
-const stateLine = (texts: Texts, { now, window: { policy } }: Controls) => {
+export const stateLine = (texts: Texts, { now, window: { policy } }: Pick<Controls, "now" | "window">): string => {
   const found = outlook(policy, now)
   switch (found._tag) {
     case "Unrestricted":
@@ -47,9 +47,7 @@ export const render = (texts: Texts, { id }: Tunnel, controls: Controls, sent: S
   const isOn = (name: string, now: boolean) =>
     isSent ? Option.getOrUndefined(Record.get(sent.fields, name)) !== undefined : now
   const reasonOfDays = values("day0").refused
-  return panel(
-    texts.window,
-    markup`<p>${stateLine(texts, controls)}</p>
+  return markup`<div class="pad" id="access"><p>${stateLine(texts, controls)}</p><details${isSent ? markup` open` : undefined}><summary>${texts.windowChange}</summary>
     <form method="post" action="${own}">
       ${choice({
         ...values("expiry_mode", expires === null ? "none" : "at"),
@@ -93,14 +91,12 @@ export const render = (texts: Texts, { id }: Tunnel, controls: Controls, sent: S
         options: offsets.map((minutes) => [String(minutes), offsetText(minutes)] as const)
       })}
       </div>
-      <button>${texts.windowSave}</button></form>
+      <button>${texts.windowSave}</button></form></details>
     ${
       policy === null
         ? undefined
         : markup`<div class="row">
             <form method="post" action="${own}"><input type="hidden" name="rearm" value="1"><button>${texts.windowRearm}</button></form>
             ${button(`${own}/clear`, texts.windowClear)}</div>`
-    }`,
-    "access"
-  )
+    }</div>`
 }

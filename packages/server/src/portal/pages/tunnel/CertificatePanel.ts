@@ -1,66 +1,61 @@
-/**
- * How a tunnel's name is served: tier, proof of the host name, place in the certificate queue, and which agents may
- * serve it.
- */
+/** How a tunnel's name is served: who holds the key, and how the name comes to a certificate of its own. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/platform/Markup"
-import { button, checkbox } from "../../shell/Field.ts"
+import { button, more, section, switchForm } from "../../shell/Field.ts"
+import { icon } from "../../shell/Icons.ts"
 import { timestamp } from "../../shell/Timestamp.ts"
 import type { Texts } from "../../texts/English.ts"
 import { mode } from "../AgentState.ts"
 import * as CertificateState from "./CertificateState.ts"
 import type { Controls } from "./Controls.ts"
 
-const proving = (texts: Texts, id: string, proof: NonNullable<Tunnel["hostname_proof"]>) =>
-  proof.state === "proved"
-    ? markup`<p class="hint">${texts.proofProved(proof.hostname)}</p>`
-    : markup`<h3>${texts.proofTitle}</h3><p>${texts.proofText(proof.hostname)}</p>
-      <div class="list"><table><thead><tr><th scope="col">${texts.recordType}</th><th scope="col">${texts.recordName}</th><th scope="col">${texts.recordValue}</th></tr></thead>
-      <tbody>${proof.records.map(
-        ({ name, type, value }) =>
-          markup`<tr><th scope="row" data-label="${texts.recordType}">${type}</th><td data-label="${texts.recordName}"><code>${name}</code></td><td data-label="${texts.recordValue}"><code>${value}</code></td></tr>`
-      )}</tbody></table></div>
-      ${proof.checked_at === null ? undefined : markup`<p class="hint">${texts.proofChecked} ${timestamp(proof.checked_at)}</p>`}
-      ${button(`/portal/tunnels/${id}/verify-hostname`, texts.proofButton)}`
+const modes = ["rot", "gelb", "gruen"] as const
 
-export const render = (
-  texts: Texts,
-  { agent_proof, claim_deadline, hostname, hostname_proof, id, owned, status }: Tunnel,
-  controls: Controls | undefined
-) => markup`<section class="panel pad" id="certificate"${
-  controls?.standing === undefined
-    ? undefined
-    : markup` data-certificate="${CertificateState.versionOf(texts, controls.standing)}"`
-}><h2>${texts.settingsTitle} ${mode(texts, { hostname, status })}</h2>
-  <p class="hint">${texts.tiers[status]}</p>
+const holders = (texts: Texts, { hostname, status }: Tunnel) =>
+  section(
+    texts.keyTitle,
+    markup`<ul class="items">${modes.map(
+      (each) =>
+        markup`<li>${icon(each)}<div><b>${texts.tierNames[each]}</b> <span class="mode ${each}"><span lang="de">${each}</span></span><p>${texts.keyTexts[each]}</p></div>${
+          each === status && hostname !== null
+            ? markup`<span class="chip on">${texts.keyNow}</span>`
+            : markup`<span></span>`
+        }</li>`
+    )}</ul>`
+  )
+
+/** With the script it follows the name on its way. */
+export const render = (texts: Texts, tunnel: Tunnel, controls: Controls | undefined) => {
+  const { claim_deadline, hostname, id, owned, status } = tunnel
+  const standing = controls?.standing
+  const isHeld = status === "gelb" && standing !== undefined && standing.held_back !== null
+  return markup`<section class="panel" id="certificate"${
+    standing === undefined ? undefined : markup` data-certificate="${CertificateState.versionOf(texts, standing)}"`
+  }><header><div><h2>${status === "gruen" ? texts.settingsTitle : texts.certificateTitle}</h2><p class="soft small">${
+    isHeld ? texts.gelbHeld : texts.tiers[status]
+  }</p></div>${mode(texts, tunnel)}</header>
+  <div class="pad">${standing === undefined ? undefined : CertificateState.sentences(texts, standing).map((sentence) => markup`<p class="standing">${sentence}</p>`)}
+  ${claim_deadline === null || !owned ? undefined : markup`<p>${texts.claimUntil} ${timestamp(claim_deadline)}</p>`}</div>
   ${
-    controls?.standing === undefined
-      ? undefined
-      : CertificateState.sentences(texts, controls.standing).map(
-          (sentence) => markup`<p class="standing">${sentence}</p>`
+    owned && status === "gelb" && hostname !== null
+      ? more(
+          texts.reclaimTitle,
+          undefined,
+          markup`<p class="hint">${texts.reclaimText}</p>${button(`/portal/tunnels/${id}/reclaim-cert-slot`, texts.reclaimButton)}`
         )
-  }
-  ${
-    !owned
-      ? undefined
-      : markup`${claim_deadline === null ? undefined : markup`<p>${texts.claimUntil} ${timestamp(claim_deadline)}</p>`}
-        ${hostname_proof === null ? undefined : proving(texts, id, hostname_proof)}
-        ${
-          status === "gelb" && hostname !== null
-            ? markup`<details><summary>${texts.reclaimTitle}</summary><p class="hint">${texts.reclaimText}</p>
-                ${button(`/portal/tunnels/${id}/reclaim-cert-slot`, texts.reclaimButton)}</details>`
-            : undefined
-        }
-        ${
-          hostname === null
-            ? undefined
-            : markup`<details><summary>${texts.declineTitle}</summary>
-                <form method="post" action="/portal/tunnels/${id}/cert-claim-opt-out">
-                ${checkbox({ name: "enabled", label: texts.decline, isChecked: controls?.certificateDeclined === true })}
-                <p class="hint">${texts.declineHint}</p><button>${texts.save}<span class="hidden"> (${texts.decline})</span></button></form></details>`
-        }
-        <details><summary>${texts.agentProofTitle}</summary>
-          <form method="post" action="/portal/tunnels/${id}/unproved-agents">
-          ${checkbox({ name: "enabled", label: texts.agentProofAllow, isChecked: agent_proof === "lifted" })}
-          <p class="hint">${texts.agentProofHint}</p><button>${texts.save}<span class="hidden"> (${texts.agentProofAllow})</span></button></form></details>`
+      : undefined
   }</section>`
+}
+
+export const tab = (texts: Texts, tunnel: Tunnel, controls: Controls) =>
+  markup`<div class="cols"><div class="stack-wide">${render(texts, tunnel, controls)}${
+    tunnel.hostname === null
+      ? undefined
+      : markup`<section class="panel"><h2 class="hidden">${texts.declineTitle}</h2>${switchForm({
+          action: `/portal/tunnels/${tunnel.id}/cert-claim-opt-out`,
+          label: texts.decline,
+          hint: texts.declineHint,
+          isOn: controls.certificateDeclined,
+          save: texts.save
+        })}</section>`
+  }</div><div class="stack-wide">${holders(texts, tunnel)}</div></div>`

@@ -2,26 +2,31 @@
 import { tunnelOptionNames } from "@catenet/domain/edges/TunnelOptions"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/platform/Markup"
-import { button, checkbox, field, named, panel, type Sent, valuesOf } from "../../shell/Field.ts"
+import { button, callout, field, named, section, type Sent, switchForm, valuesOf } from "../../shell/Field.ts"
 import { timestamp } from "../../shell/Timestamp.ts"
 import type { Texts } from "../../texts/English.ts"
 import type { Controls } from "./Controls.ts"
 
-const switchOf = (texts: Texts, action: string, label: string, isOn: boolean, hint: string) =>
-  markup`<form class="setting" method="post" action="${action}"><div>${checkbox({ name: "enabled", label, isChecked: isOn })}
-    <p class="hint">${hint}</p></div><button>${texts.save}<span class="hidden"> (${label})</span></button></form>`
-
-const request = (texts: Texts, own: string, { at, email, note }: Controls["requests"][number]) =>
-  markup`<tr><th scope="row">${email}<span class="sub">${note}</span></th><td data-label="${texts.auditAt}">${timestamp(at)}</td>
-    <td class="actions"><form method="post" action="${own}/login-allowlist"><input type="hidden" name="email" value="${email}">
-      ${named(texts.allowIt, texts.allow(email))}</form>
-    ${button(`${own}/access-requests/${encodeURIComponent(email)}/dismiss`, texts.dismissIt, undefined, texts.dismiss(email))}</td></tr>`
+/** Those who wait for an answer, above everything else. */
+export const asking = (texts: Texts, { id }: Tunnel, { requests }: Controls) => {
+  const own = `/portal/tunnels/${id}`
+  return requests.map(({ at, email, note }) =>
+    callout(
+      "warn",
+      "person",
+      markup`<p><b>${email}</b> ${texts.asksForAccess} ${timestamp(at)}</p>${note === "" ? undefined : markup`<p class="soft small">${note}</p>`}`,
+      markup`<div class="row"><form method="post" action="${own}/login-allowlist"><input type="hidden" name="email" value="${email}">
+        ${named(texts.allowIt, texts.allow(email))}</form>
+        ${button(`${own}/access-requests/${encodeURIComponent(email)}/dismiss`, texts.dismissIt, undefined, texts.dismiss(email))}</div>`
+    )
+  )
+}
 
 const visitor = (texts: Texts, own: string, email: string) =>
-  markup`<tr><th scope="row">${email}</th>
+  markup`<tr><th scope="row"><span class="row nowrap"><span class="avatar" aria-hidden="true">${email.slice(0, 2).toUpperCase()}</span>${email}</span></th>
     <td class="actions">${button(`${own}/login-allowlist/${encodeURIComponent(email)}/remove`, texts.removeIt, undefined, texts.removeNamed(email))}</td></tr>`
 
-export const render = (texts: Texts, tunnel: Tunnel, { requests, visitors }: Controls, sent: Sent | undefined) => {
+export const render = (texts: Texts, tunnel: Tunnel, { visitors }: Controls, sent: Sent | undefined) => {
   const { allow_any_login, hostname, id, require_login, status } = tunnel
   const own = `/portal/tunnels/${id}`
   const truth =
@@ -34,28 +39,24 @@ export const render = (texts: Texts, tunnel: Tunnel, { requests, visitors }: Con
         : require_login
           ? texts.loginEnforced
           : texts.loginPublic
-  return panel(
+  const switched = (part: string, label: string, isOn: boolean, hint: string) =>
+    switchForm({ action: `${own}/${part}`, label, isOn, hint, save: texts.save })
+  return section(
     texts.visitorsTitle,
-    markup`<p class="notice-line">${truth}</p>
-      ${switchOf(texts, `${own}/require-login`, texts.login, require_login, texts.loginHint)}
-      ${switchOf(texts, `${own}/allow-any-login`, texts.anyLogin, allow_any_login, texts.anyLoginHint)}
+    markup`<div>
+      ${switched("require-login", texts.login, require_login, texts.loginHint)}
+      ${switched("allow-any-login", texts.anyLogin, allow_any_login, texts.anyLoginHint)}
       ${tunnelOptionNames.map((name) =>
-        switchOf(texts, `${own}/options/${name}`, texts.options[name], tunnel[name], texts.optionHints[name])
-      )}
-      <h3>${texts.visitorsAllowed}</h3>
-      ${
+        switched(`options/${name}`, texts.options[name], tunnel[name], texts.optionHints[name])
+      )}</div>
+      <table><caption class="hidden">${texts.peopleTitle}</caption><thead><tr><th scope="col">${texts.visitorsAllowed}</th><td></td></tr></thead><tbody>${
         visitors.length === 0
-          ? markup`<p class="hint">${texts.visitorsNone}</p>`
-          : markup`<table><tbody>${visitors.map((email) => visitor(texts, own, email))}</tbody></table>`
-      }
-      <form class="row" method="post" action="${own}/login-allowlist">
+          ? markup`<tr><td class="soft">${texts.visitorsNone}</td><td></td></tr>`
+          : visitors.map((email) => visitor(texts, own, email))
+      }</tbody></table>
+      <footer><form class="inline-form" method="post" action="${own}/login-allowlist">
         ${field({ ...valuesOf(texts, sent, "visitor")("email"), id: "visitor", type: "email", label: texts.visitorEmail })}
-        <button>${texts.visitorAdd}</button></form>
-      ${
-        requests.length === 0
-          ? undefined
-          : markup`<h3>${texts.requestsTitle}</h3><table><tbody>${requests.map((each) => request(texts, own, each))}</tbody></table>`
-      }`,
-    "visitors"
+        <button>${texts.visitorAdd}</button></form></footer>`,
+    { lead: truth, id: "visitors" }
   )
 }

@@ -1,0 +1,90 @@
+/** What the console says of a tunnel at a glance, in English. */
+import { numerals } from "./Numerals.ts"
+import type { TextsOf } from "./TextsOf.ts"
+
+const figure = numerals.en.count
+const some = (count: number, one: string, many: string) => `${figure(count)} ${count === 1 ? one : many}`
+
+export const consoleTexts = {
+  tunnelTabs: "Parts of the tunnel",
+  tabs: {
+    overview: "Overview",
+    access: "Access",
+    traffic: "Traffic",
+    agents: "Agents",
+    certificate: "Certificate",
+    settings: "Settings"
+  },
+  visit: "Visit",
+  share: "Share",
+  wayTitle: "The way of a request",
+  wayLead: "As the edge measured it end to end.",
+  way: { visitor: "Visitor", edge: "The edge", agent: "The agent", service: "The service" },
+  wayVisitor: {
+    rot: "Nothing answers at the name yet.",
+    gelb: "TLS ends at the edge.",
+    gruen: "TLS ends at your agent."
+  },
+  wayEdge: {
+    rot: "Serves no name of this tunnel.",
+    gelb: "Ends TLS and can ask for the login.",
+    gruen: "Passes TLS through.",
+    silent: "Does not respond."
+  },
+  wayAgent: { connected: "Is connected.", silent: "No agent is connected.", unknown: "Not measured." },
+  wayServiceUp: (origin: string) => `${origin.charAt(0).toUpperCase()}${origin.slice(1)} answers.`,
+  reads: "Reads",
+  canRead: "Can read",
+  cannotRead: "Cannot read",
+  wayFoot: {
+    rot: "No certificate is in place yet.",
+    gelb: "The edge of your operator can read this tunnel.",
+    gruen: "Only your agent holds the key: the edge cannot read this tunnel."
+  },
+  toCertificate: "See the certificate",
+  addressTitle: "Address",
+  addressNone: "The tunnel has no public name. Agents reach it in the mesh.",
+  visitorsEverybody: "Everybody who knows the address",
+  visitorsAccounts: "Every signed-in account",
+  visitorsSome: (people: number, links: number) =>
+    `${some(people, "person", "people")}, ${some(links, "share link", "share links")}`,
+  alertAfter: (minutes: number) => `Webhook, after ${some(minutes, "minute", "minutes")}`,
+  off: "Off",
+  badgePublic: "Public",
+  noOutage: "No outage in 30 days",
+  longest: (duration: string) => `The longest outage took ${duration}.`,
+  uptimeOf30: "Uptime, 30 days",
+  carriedSplit: (received: string, sent: string) => `${received} received, ${sent} sent`,
+  sessionsOf30: (count: number) => some(count, "session of its agents", "sessions of its agents"),
+  details: "Details",
+  stripLabel: (bad: number, days: number) =>
+    bad === 0 ? `${figure(days)} days without an outage` : `${figure(bad)} of ${figure(days)} days with an outage`,
+  today: "Today",
+  peopleTitle: "People who may visit",
+  shareLead: "For guests without an account.",
+  shareNew: "New share link",
+  shareNoneYet: "No link is open.",
+  keyTitle: "Who holds the key",
+  keyTexts: {
+    rot: "Nothing answers at the name yet.",
+    gelb: "The edge of the operator ends TLS and can read. It can ask visitors to sign in.",
+    gruen: "Only your agent holds the key. The edge passes bytes."
+  },
+  keyNow: "Now",
+  gelbHeld: "The edge answers with a certificate of the platform, and the name keeps it.",
+  certificateTitle: "On the way to end-to-end",
+  nameLead: "The address does not change with it.",
+  domainTitle: "Custom domain",
+  alertLead: "A webhook hears when the service is down, and when it is up again.",
+  windowChange: "Change opening hours",
+  alertShort: "Alert",
+  badgeShort: "Badge",
+  asksForAccess: "asks for access since",
+  dangerZone: "Danger zone",
+  rotateShort: "Agents that hold the old token are cut off at once. Then make a new line for each.",
+  rotateDo: "Replace token…",
+  deleteDo: "Delete tunnel…",
+  grantsLead: "Accounts that may connect an agent"
+}
+
+export type ConsoleTexts = TextsOf<typeof consoleTexts>

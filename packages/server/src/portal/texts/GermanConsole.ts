@@ -1,0 +1,88 @@
+/** What the console says of a tunnel at a glance, in German. */
+import type { ConsoleTexts } from "./EnglishConsole.ts"
+import { numerals } from "./Numerals.ts"
+
+const figure = numerals.de.count
+const some = (count: number, one: string, many: string) => `${figure(count)} ${count === 1 ? one : many}`
+
+export const consoleTexts: ConsoleTexts = {
+  tunnelTabs: "Bereiche des Tunnels",
+  tabs: {
+    overview: "Übersicht",
+    access: "Zugang",
+    traffic: "Verkehr",
+    agents: "Agenten",
+    certificate: "Zertifikat",
+    settings: "Einstellungen"
+  },
+  visit: "Besuchen",
+  share: "Freigeben",
+  wayTitle: "Der Weg einer Anfrage",
+  wayLead: "Wie der Edge ihn von Ende zu Ende gemessen hat.",
+  way: { visitor: "Besucher", edge: "Der Edge", agent: "Der Agent", service: "Der Dienst" },
+  wayVisitor: {
+    rot: "Unter dem Namen antwortet noch nichts.",
+    gelb: "TLS endet am Edge.",
+    gruen: "TLS endet am eigenen Agenten."
+  },
+  wayEdge: {
+    rot: "Bedient keinen Namen dieses Tunnels.",
+    gelb: "Beendet TLS und kann die Anmeldung verlangen.",
+    gruen: "Reicht TLS durch.",
+    silent: "Antwortet nicht."
+  },
+  wayAgent: { connected: "Ist verbunden.", silent: "Kein Agent ist verbunden.", unknown: "Nicht gemessen." },
+  wayServiceUp: (origin) => `${origin.charAt(0).toUpperCase()}${origin.slice(1)} antwortet.`,
+  reads: "Liest",
+  canRead: "Kann lesen",
+  cannotRead: "Kann nicht lesen",
+  wayFoot: {
+    rot: "Noch ist kein Zertifikat da.",
+    gelb: "Der Edge des Betreibers kann diesen Tunnel lesen.",
+    gruen: "Nur der eigene Agent hat den Schlüssel: Der Edge kann diesen Tunnel nicht lesen."
+  },
+  toCertificate: "Zum Zertifikat",
+  addressTitle: "Adresse",
+  addressNone: "Der Tunnel hat keinen öffentlichen Namen. Agenten erreichen ihn im Netz der Agenten.",
+  visitorsEverybody: "Alle, die die Adresse kennen",
+  visitorsAccounts: "Jedes angemeldete Konto",
+  visitorsSome: (people, links) =>
+    `${some(people, "Person", "Personen")}, ${some(links, "Freigabelink", "Freigabelinks")}`,
+  alertAfter: (minutes) => `Webhook, nach ${some(minutes, "Minute", "Minuten")}`,
+  off: "Aus",
+  badgePublic: "Öffentlich",
+  noOutage: "Kein Ausfall in 30 Tagen",
+  longest: (duration) => `Der längste Ausfall dauerte ${duration}.`,
+  uptimeOf30: "Verfügbarkeit, 30 Tage",
+  carriedSplit: (received, sent) => `${received} empfangen, ${sent} gesendet`,
+  sessionsOf30: (count) => some(count, "Sitzung der Agenten", "Sitzungen der Agenten"),
+  details: "Einzelheiten",
+  stripLabel: (bad, days) =>
+    bad === 0 ? `${figure(days)} Tage ohne Ausfall` : `An ${figure(bad)} von ${figure(days)} Tagen ein Ausfall`,
+  today: "Heute",
+  peopleTitle: "Wer besuchen darf",
+  shareLead: "Für Gäste ohne Konto.",
+  shareNew: "Neuer Freigabelink",
+  shareNoneYet: "Kein Link ist offen.",
+  keyTitle: "Wer den Schlüssel hat",
+  keyTexts: {
+    rot: "Unter dem Namen antwortet noch nichts.",
+    gelb: "Der Edge des Betreibers beendet TLS und kann lesen. Er kann Besucher zur Anmeldung auffordern.",
+    gruen: "Nur der eigene Agent hat den Schlüssel. Der Edge reicht Bytes durch."
+  },
+  keyNow: "Jetzt",
+  gelbHeld: "Der Edge antwortet mit einem Zertifikat der Plattform, und dabei bleibt es für diesen Namen.",
+  certificateTitle: "Auf dem Weg zu Ende-zu-Ende",
+  nameLead: "Die Adresse ändert sich damit nicht.",
+  domainTitle: "Eigene Domain",
+  alertLead: "Ein Webhook erfährt, wenn der Dienst ausfällt und wenn er wieder da ist.",
+  windowChange: "Öffnungszeiten ändern",
+  alertShort: "Meldung",
+  badgeShort: "Zeichen",
+  asksForAccess: "bittet um Zugang seit",
+  dangerZone: "Gefahrenbereich",
+  rotateShort: "Agenten mit dem alten Token werden sofort getrennt. Danach für jeden eine neue Zeile erzeugen.",
+  rotateDo: "Token ersetzen…",
+  deleteDo: "Tunnel löschen…",
+  grantsLead: "Konten, die einen Agenten verbinden dürfen"
+}
