@@ -2,7 +2,7 @@
 import * as Documentation from "@catenet/platform/Documentation"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
-import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
+import { Argument, CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
 import { expose, login, logout, tunnel, tunnels, whoami } from "./AccountCli.ts"
 import { channel, relayNode } from "./ChannelCli.ts"
 import { argumentsOf } from "./commands/help.ts"
@@ -20,15 +20,16 @@ const root = Command.make(
   loaded(async () => (await import("./commands/serve.ts")).serve({ onboard: false }))
 ).pipe(
   Command.withDescription(
-    "Serves one tunnel: forwards the visitors of a public host name to a local service.\n\n" +
-      "Without a command, ct-agent serves the tunnel. If CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP is set, it first " +
-      "enrolls, once.\n\n" +
+    "Forwards the visitors of public host names to local services.\n\n" +
+      "Without a command, ct-agent serves the tunnel that its variables describe, or all services of the file that " +
+      "--config names. If CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP is set, it first enrolls, once.\n\n" +
       "Exit codes: 0 stopped by a signal, 2 wrong usage, 3 wrong configuration, 4 refused by the control plane or " +
       "the edge, 5 control plane or edge unreachable.\n\n" +
       `The most important variables (ct-agent help variables lists all):\n${Documentation.help(Variables.first)}`
   ),
   Command.withExamples([
     { command: "ct-agent expose 3000", description: "Give a local service a public address" },
+    { command: "ct-agent --config ct-agent.yaml", description: "Serve all services of this file" },
     { command: "ct-agent --config /etc/catenet/ct-agent.env", description: "Serve with the variables in this file" }
   ])
 )
@@ -78,10 +79,39 @@ const status = Command.make(
 ).pipe(
   Command.withDescription(
     "Shows the status of the running agent at CT_AGENT_METRICS_LISTEN. Without that variable it shows the last 20 " +
-      "events stored in CT_AGENT_STATE_DIR."
+      "events stored in CT_AGENT_STATE_DIR. With a file of services, it lists them with their states, addresses and " +
+      "requests, as far as the file sets status_listen."
   ),
   Command.withShortDescription("Show the agent's status"),
   Command.withExamples([{ command: "ct-agent status --json", description: "For scripts" }])
+)
+
+const check = Command.make(
+  "check",
+  {
+    file: Argument.String("file").pipe(Argument.withDescription("File of services: ct-agent.yaml, .yml or .json"))
+  },
+  loaded(async () => (await import("./commands/check.ts")).check)
+).pipe(
+  Command.withDescription(
+    "Checks a file of services without starting anything, and lists its services. Every problem is reported with its " +
+      "line and column; exit code 3."
+  ),
+  Command.withShortDescription("Check a file of services"),
+  Command.withExamples([{ command: "ct-agent check ct-agent.yaml", description: "Before a reload" }])
+)
+
+const reload = Command.make(
+  "reload",
+  {},
+  loaded(async () => (await import("./commands/reload.ts")).reload)
+).pipe(
+  Command.withDescription(
+    "Checks the file of services and has the agent that serves it apply the changes, as SIGHUP does. Services that did " +
+      "not change are not interrupted, and visits of the others finish. A file with problems changes nothing; exit code 3."
+  ),
+  Command.withShortDescription("Apply changes of the file of services"),
+  Command.withExamples([{ command: "ct-agent reload --config ct-agent.yaml", description: "After an edit" }])
 )
 
 const rotate = Command.make(
@@ -207,10 +237,14 @@ const init = Command.make(
 ).pipe(
   Command.withDescription(
     "Asks for the settings of an agent and writes them to the --config file (default ./ct-agent.env), readable by " +
-      "you only. Answers can also be given line by line on stdin."
+      "you only. Answers can also be given line by line on stdin. If the file ends in .yaml or .yml, it writes a commented " +
+      "file of services instead and asks nothing."
   ),
-  Command.withShortDescription("Create the configuration file interactively"),
-  Command.withExamples([{ command: "ct-agent init --config shop.env", description: "Writes this file" }])
+  Command.withShortDescription("Create the configuration file"),
+  Command.withExamples([
+    { command: "ct-agent init --config shop.env", description: "Asks, and writes this file" },
+    { command: "ct-agent init --config ct-agent.yaml", description: "A file of many services, to be edited" }
+  ])
 )
 
 export const program = root.pipe(
@@ -222,6 +256,8 @@ export const program = root.pipe(
     tunnels,
     tunnel,
     init,
+    check,
+    reload,
     onboard,
     status,
     doctor,

@@ -18,7 +18,8 @@ export const ConfigFile = GlobalFlag.Setting("config")({
     Flag.optional,
     Flag.withMetavar("FILE"),
     Flag.withDescription(
-      `File of KEY=VALUE lines with the CT_* variables; environment variables take precedence (default: ${defaultFile} if it exists)`
+      `File of KEY=VALUE lines with the CT_* variables; environment variables take precedence (default: ${defaultFile} if ` +
+        "it exists). A file that ends in .yaml, .yml or .json describes many services"
     )
   )
 })

@@ -8,8 +8,14 @@ export const list = Effect.fn("TunnelClient.list")(function* (account: Account) 
   return yield* ask(account, { method: "GET", path: "/me/tunnels", answer: Schema.Array(Tunnel) })
 })
 
-export const create = Effect.fn("TunnelClient.create")(function* (account: Account, name: string) {
-  return yield* ask(account, { method: "POST", path: "/me/tunnels", body: { name }, answer: Tunnel })
+export const create = Effect.fn("TunnelClient.create")(function* (account: Account, name: string, hostname?: string) {
+  const body = { name, ...(hostname === undefined ? {} : { hostname }) }
+  return yield* ask(account, { method: "POST", path: "/me/tunnels", body, answer: Tunnel })
+})
+
+/** Looks the proof of the tunnel's own host name up in DNS. */
+export const verify = Effect.fn("TunnelClient.verify")(function* (account: Account, { id }: Tunnel) {
+  return yield* ask(account, { method: "POST", path: `/me/tunnels/${id}/verify-hostname`, answer: Tunnel })
 })
 
 export const remove = Effect.fn("TunnelClient.remove")(function* (account: Account, { id }: Tunnel) {

@@ -1,9 +1,15 @@
 /** `init`: asks for the settings of an agent and writes the configuration file, readable by its owner only. */
+import { schemaPath } from "@catenet/domain/tunnels/ServicesFile"
 import { ConfigurationInvalid, sentence } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Effect, FileSystem, Option } from "effect"
+import { extname } from "node:path"
+import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import { configFile } from "../Flags.ts"
+import * as ServicesFile from "../services/ServicesFile.ts"
+import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { defaultFile } from "../settings/EnvironmentFile.ts"
+import * as LoginVariables from "../settings/LoginVariables.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as Prompts from "../terminal/Prompts.ts"
@@ -59,12 +65,53 @@ const mayWrite = Effect.fnUntraced(function* (path: string) {
     return yield* ConfigurationInvalid.of(path, "was left as it is", "name another file with --config")
 })
 
+/** A file of services to be edited; its first line names the schema for editors. */
+const template = (controlPlane: string) => `# yaml-language-server: $schema=${controlPlane}${schemaPath}
+# Services of this machine, served by one process: ct-agent --config FILE
+# Check a change with: ct-agent check FILE, and apply it with: ct-agent reload --config FILE
+
+control_plane: ${controlPlane}
+
+# Status and metrics for ct-agent status and Prometheus.
+status_listen: 127.0.0.1:9610
+
+# Apply changes of this file by themselves.
+# watch: true
+
+# Options of every service that does not set them.
+# defaults:
+#   tls: terminate                  # or passthrough, to a service that ends TLS itself
+
+services:
+  # The tunnel's name in your account. It is made at the first start, and its address is kept.
+  hello:
+    to: http://127.0.0.1:3000
+  # api:
+  #   to: h2c://127.0.0.1:50051     # a service that speaks HTTP/2 only, such as gRPC
+  #   host: api.example.net         # a name of yours; the log shows the DNS record that proves it
+`
+
+const initServices = Effect.fnUntraced(function* (path: string) {
+  const screen = yield* Screen
+  if (extname(path).toLowerCase() === ".json")
+    return yield* ConfigurationInvalid.of(path, "cannot hold comments", "name a file that ends in .yaml")
+  yield* mayWrite(path)
+  const values = yield* EnvironmentFile.read(null, LoginVariables.account)
+  const controlPlane = yield* ControlPlaneSelection.controlPlaneOf(values)
+  const text = template(controlPlane ?? "https://portal.example.net")
+  yield* PrivateFile.replaceAll([{ path, bytes: new TextEncoder().encode(text) }])
+  screen.result(path)
+  yield* Effect.logInfo(`written. Next: edit it, then ct-agent check ${path}, then ct-agent --config ${path}`)
+})
+
 export const init = Effect.gen(function* () {
   const screen = yield* Screen
-  const path = Option.getOrElse(Option.fromUndefinedOr(yield* configFile), () => defaultFile)
+  const named = yield* configFile
+  if (ServicesFile.isNamed(named)) return yield* initServices(named)
+  const path = named ?? defaultFile
   yield* mayWrite(path)
-  const named = yield* ask("CT_AGENT_CP_URL", "Address of the control plane: ", {})
-  const withHost = yield* ask("CT_AGENT_HOSTNAME", "Host name of the tunnel (empty for a mesh tunnel): ", named, {
+  const answered = yield* ask("CT_AGENT_CP_URL", "Address of the control plane: ", {})
+  const withHost = yield* ask("CT_AGENT_HOSTNAME", "Host name of the tunnel (empty for a mesh tunnel): ", answered, {
     optional: true
   })
   const mesh = withHost["CT_AGENT_HOSTNAME"] === undefined

@@ -5,6 +5,9 @@ import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
 import * as TunnelService from "../serve/TunnelService.ts"
+import * as ServicePlan from "../services/ServicePlan.ts"
+import * as ServicesFile from "../services/ServicesFile.ts"
+import * as ServicesMetrics from "../services/ServicesMetrics.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as Signals from "../terminal/Signals.ts"
@@ -23,7 +26,7 @@ const settings = Effect.fnUntraced(function* (mustEnroll: boolean) {
 
 /** Ends with `restart` when a newer program has been installed; `asked` triggers a check. */
 const updates = Effect.fnUntraced(function* (
-  { autoUpdate }: Settings.Settings,
+  { autoUpdate }: Pick<Settings.Settings, "autoUpdate">,
   started: Trial.Started | undefined,
   asked: Effect.Effect<void>
 ) {
@@ -51,23 +54,38 @@ const updates = Effect.fnUntraced(function* (
   return "restart" as const
 })
 
+/** Serves the tunnel of the variables. */
+const oneTunnel = Effect.fnUntraced(function* (mustEnroll: boolean, started: Trial.Started | undefined) {
+  const config = yield* settings(mustEnroll)
+  const hangUp = yield* UpdateLoop.make
+  // Without updates the signal stops the agent, which finishes open requests.
+  const looks = config.autoUpdate !== undefined && started !== undefined
+  const [asked, stop] = looks ? [hangUp, Effect.never] : [Effect.never, hangUp]
+  const what = `${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`
+  const served = Effect.scoped(TunnelService.serve(config, { mustEnroll, beside: StatusLine.run(what) }))
+  const serves = Effect.raceFirst(served, updates(config, started, asked))
+  return yield* Effect.raceFirst(serves, stop).pipe(Effect.provide(TunnelService.services(config)))
+})
+
+/** Serves the services of a file, which SIGHUP reads again. */
+const manyServices = Effect.fnUntraced(function* (path: string, started: Trial.Started | undefined) {
+  const { layer, requireAccount, serve } = yield* Effect.promise(() => import("../services/ServeFile.ts"))
+  const plan = yield* ServicePlan.read(path)
+  yield* requireAccount(plan)
+  const served = Effect.scoped(serve(plan, yield* UpdateLoop.make))
+  return yield* Effect.raceFirst(served, updates(plan, started, Effect.never)).pipe(Effect.provide(layer(plan)))
+})
+
 /** `onboard`: the command that requires an enrollment. */
 export const serve = ({ onboard }: { readonly onboard: boolean }) =>
   Effect.gen(function* () {
     const started = yield* Trial.begin()
     if (started?.parent !== undefined) return yield* Trial.withTrial(started.parent)
-    const serving = Effect.gen(function* () {
-      const config = yield* settings(onboard)
-      const hangUp = yield* UpdateLoop.make
-      // Without updates the signal stops the agent, which finishes open requests.
-      const looks = config.autoUpdate !== undefined && started !== undefined
-      const [asked, stop] = looks ? [hangUp, Effect.never] : [Effect.never, hangUp]
-      const what = `${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`
-      const served = Effect.scoped(TunnelService.serve(config, { mustEnroll: onboard, beside: StatusLine.run(what) }))
-      const serves = Effect.raceFirst(served, updates(config, started, asked))
-      return yield* Effect.raceFirst(serves, stop).pipe(Effect.provide(TunnelService.services(config)))
-    })
-    const guarded = Effect.provide(Trial.guard(started, serving), AgentMetrics.layer)
+    const named = yield* configFile
+    const guarded =
+      ServicesFile.isNamed(named) && !onboard
+        ? Effect.provide(Trial.guard(started, manyServices(named, started)), ServicesMetrics.layer)
+        : Effect.provide(Trial.guard(started, oneTunnel(onboard, started)), AgentMetrics.layer)
     const end = yield* Effect.raceFirst(guarded, Signals.firstWithoutHangUp)
     if (end === "restart" && started !== undefined) yield* Trial.withTrial(started.program.path)
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))

@@ -8,13 +8,26 @@ import { Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as EventRing from "../observe/EventRing.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as ServicePlan from "../services/ServicePlan.ts"
+import * as ServicesFile from "../services/ServicesFile.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import * as Variables from "../settings/Variables.ts"
+import { printable } from "../terminal/Log.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 const askMillis = 5000
 const shownEvents = 20
+
+const showServices = (screen: Screen["Service"], services: NonNullable<AgentStatus["services"]>) => {
+  const width = (of: (service: (typeof services)[number]) => string) =>
+    Math.max(0, ...services.map((each) => of(each).length))
+  const [names, addresses] = [width(({ name }) => name), width(({ url }) => url ?? "-")]
+  for (const { name, origin, reason, requests, state, url } of services) {
+    const line = `${name.padEnd(names)}  ${state.padEnd(8)}  ${(url ?? "-").padEnd(addresses)}  ${origin}  ${requests} requests`
+    screen.result(printable(reason === undefined ? line : `${line}  (${reason})`))
+  }
+}
 
 const ask = Effect.fnUntraced(function* (listen: HostPort) {
   const screen = yield* Screen
@@ -29,6 +42,7 @@ const ask = Effect.fnUntraced(function* (listen: HostPort) {
         })
     )
   )
+  if (!screen.json && status.services !== undefined) return showServices(screen, status.services)
   const encoded = yield* Effect.orDie(Schema.encodeEffect(AgentStatus)(status))
   screen.result(JSON.stringify(encoded, null, screen.json ? 0 : 2))
 })
@@ -44,6 +58,11 @@ const showRing = Effect.fnUntraced(function* (stateDir: string) {
 })
 
 export const status = Effect.gen(function* () {
-  const { metricsListen, stateDir } = yield* EnvironmentFile.read(yield* configFile, Variables.status)
+  const path = yield* configFile
+  if (ServicesFile.isNamed(path)) {
+    const { listen, stateDir } = yield* ServicePlan.read(path)
+    return yield* listen === undefined ? showRing(stateDir) : ask(listen)
+  }
+  const { metricsListen, stateDir } = yield* EnvironmentFile.read(path, Variables.status)
   return yield* metricsListen === undefined ? showRing(stateDir) : ask(metricsListen)
 }).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(OutgoingHttp.layerLocal))

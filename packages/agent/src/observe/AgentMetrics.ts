@@ -2,6 +2,7 @@
  * Registration state and traffic counters of the running agent, as numbers and strings in memory; `MetricsPage` and
  * `LocalHttpServer` render them.
  */
+import type { ServiceState } from "@catenet/domain/enrollment/AgentStatus"
 import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
@@ -104,6 +105,23 @@ export interface Probe {
   last: { readonly echo: OriginEcho; readonly at: number } | undefined
 }
 
+/** One of the services of an agent. */
+export interface ServiceFacts {
+  readonly name: string
+  readonly state: typeof ServiceState.Type
+  readonly hostname: string | undefined
+  readonly url: string | undefined
+  readonly origin: string
+  /** Why it is not served. */
+  readonly reason: string | undefined
+  readonly metrics: AgentMetrics["Service"]
+}
+
+/** Reads the services of an agent that was configured by a file of services; undefined in other processes. */
+export interface ServicesReader {
+  read: (() => ReadonlyArray<ServiceFacts>) | undefined
+}
+
 /** Reads the relay node's counters; undefined in a process that is none. */
 export interface RelayNodeReader {
   read: (() => RelayNodeCounts) | undefined
@@ -146,6 +164,7 @@ export class AgentMetrics extends Context.Service<
     readonly certificate: CertificateNote
     readonly update: UpdateState.UpdateState
     readonly relayNode: RelayNodeReader
+    readonly services: ServicesReader
     /** The traffic with the bytes of running streams. */
     readonly total: () => Traffic
     /** Counters of one stream, included in `total` until `close` folds them in. */
@@ -175,80 +194,80 @@ export class AgentMetrics extends Context.Service<
     readonly now: () => number
   }
 >()("agent/observe/AgentMetrics") {
-  static readonly layer = Layer.effect(
-    AgentMetrics,
-    Effect.gen(function* () {
-      const clock = yield* Clock.Clock
-      const now = () => clock.currentTimeMillisUnsafe()
-      const digits = yield* Effect.replicateEffect(Random.nextIntBetween(0, 15), 16)
-      const session = newSession(digits.map((digit) => hexDigits.charAt(digit)).join(""), now())
-      const traffic = noTraffic()
-      let faults = 0
-      const { ending, report } = yield* ProcessFaults.make(() => {
-        faults += 1
-      })
-      let tasks = 0
-      let channel: Joining | undefined
-      const channels = new Map<ChannelCarrier, ChannelCounts>()
-      const running = new Set<StreamCounters>()
-      return {
-        session,
-        traffic,
-        requests: { count: undefined },
-        draining: { is: false },
-        probe: { last: undefined },
-        certificate: { current: undefined },
-        update: UpdateState.initial(),
-        relayNode: { read: undefined },
-        room: { pairs: undefined },
-        total: () => {
-          let { bytesToOrigin, bytesToClient } = traffic
-          for (const { aToB, bToA } of running) {
-            bytesToOrigin += aToB
-            bytesToClient += bToA
-          }
-          return { ...traffic, bytesToOrigin, bytesToClient }
-        },
-        openStream: () => {
-          const counters = { aToB: 0, bToA: 0 }
-          running.add(counters)
-          return {
-            counters,
-            close: () => {
-              if (!running.delete(counters)) return
-              traffic.bytesToOrigin += counters.aToB
-              traffic.bytesToClient += counters.bToA
-            }
-          }
-        },
-        tasksLive: () => tasks,
-        taskBegan: () => {
-          tasks++
-        },
-        taskEnded: () => {
-          tasks--
-        },
-        channelOpened: (carrier) => {
-          const count = (total: number, open: number) => {
-            const before = channels.get(carrier) ?? { total: 0, open: 0 }
-            channels.set(carrier, { total: before.total + total, open: before.open + open })
-          }
-          count(1, 1)
-          return () => count(0, -1)
-        },
-        joining: (state, reason) => {
-          channel = { state, reason }
-        },
-        channel: () => channel,
-        channels: () => channels,
-        fault: report,
-        ending,
-        faults: () => faults,
-        heard: () => {
-          session.lastSeen = now()
-        },
-        now
-      }
+  static readonly make = Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    const now = () => clock.currentTimeMillisUnsafe()
+    const digits = yield* Effect.replicateEffect(Random.nextIntBetween(0, 15), 16)
+    const session = newSession(digits.map((digit) => hexDigits.charAt(digit)).join(""), now())
+    const traffic = noTraffic()
+    let faults = 0
+    const { ending, report } = yield* ProcessFaults.make(() => {
+      faults += 1
     })
-  )
+    let tasks = 0
+    let channel: Joining | undefined
+    const channels = new Map<ChannelCarrier, ChannelCounts>()
+    const running = new Set<StreamCounters>()
+    const made: AgentMetrics["Service"] = {
+      session,
+      traffic,
+      requests: { count: undefined },
+      draining: { is: false },
+      probe: { last: undefined },
+      certificate: { current: undefined },
+      update: UpdateState.initial(),
+      relayNode: { read: undefined },
+      services: { read: undefined },
+      room: { pairs: undefined },
+      total: () => {
+        let { bytesToOrigin, bytesToClient } = traffic
+        for (const { aToB, bToA } of running) {
+          bytesToOrigin += aToB
+          bytesToClient += bToA
+        }
+        return { ...traffic, bytesToOrigin, bytesToClient }
+      },
+      openStream: () => {
+        const counters = { aToB: 0, bToA: 0 }
+        running.add(counters)
+        return {
+          counters,
+          close: () => {
+            if (!running.delete(counters)) return
+            traffic.bytesToOrigin += counters.aToB
+            traffic.bytesToClient += counters.bToA
+          }
+        }
+      },
+      tasksLive: () => tasks,
+      taskBegan: () => {
+        tasks++
+      },
+      taskEnded: () => {
+        tasks--
+      },
+      channelOpened: (carrier) => {
+        const count = (total: number, open: number) => {
+          const before = channels.get(carrier) ?? { total: 0, open: 0 }
+          channels.set(carrier, { total: before.total + total, open: before.open + open })
+        }
+        count(1, 1)
+        return () => count(0, -1)
+      },
+      joining: (state, reason) => {
+        channel = { state, reason }
+      },
+      channel: () => channel,
+      channels: () => channels,
+      fault: report,
+      ending,
+      faults: () => faults,
+      heard: () => {
+        session.lastSeen = now()
+      },
+      now
+    }
+    return made
+  })
+  static readonly layer = Layer.effect(this, this.make)
 }

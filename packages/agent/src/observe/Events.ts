@@ -54,7 +54,7 @@ export class Events extends Context.Service<
   Events,
   {
     record<K extends EventKind>(kind: K, fields: Fields[K]): Effect.Effect<void>
-    readonly counts: () => ReadonlyMap<EventKind, number>
+    readonly counts: () => Map<EventKind, number>
     readonly ring: EventRing.EventRing
   }
 >()("agent/observe/Events") {
@@ -62,21 +62,26 @@ export class Events extends Context.Service<
   static readonly layer = (directory: string) =>
     Layer.effect(
       Events,
-      Effect.gen(function* () {
-        const metrics = yield* AgentMetrics
-        const ring = yield* EventRing.make(directory)
-        const counts = new Map<EventKind, number>(eventKinds.map((kind) => [kind, 0]))
-        return {
-          record: Effect.fnUntraced(function* (kind, fields) {
-            counts.set(kind, (counts.get(kind) ?? 0) + 1)
-            const { id, conn } = metrics.session
-            const line = JSON.stringify({ ...fields, ts: toUnixSeconds(metrics.now()), session: id, conn, kind })
-            yield* ring.append(line)
-            yield* Effect.annotateLogs(Effect.logInfo(kind), eventAnnotation, line)
-          }),
-          counts: () => counts,
-          ring
-        }
-      })
+      Effect.flatMap(EventRing.make(directory), (ring) =>
+        Events.on(ring, new Map<EventKind, number>(eventKinds.map((kind) => [kind, 0])))
+      )
     )
+
+  /** Events of one service of the agent that `agent` belongs to: in its ring and counters, with the service's name. */
+  static readonly layerOfService = (agent: Events["Service"], service: string) =>
+    Layer.effect(Events, Events.on(agent.ring, agent.counts(), service))
+
+  static readonly on = (ring: EventRing.EventRing, counts: Map<EventKind, number>, service?: string) =>
+    Effect.map(AgentMetrics, (metrics): Events["Service"] => ({
+      record: Effect.fnUntraced(function* (kind, fields) {
+        counts.set(kind, (counts.get(kind) ?? 0) + 1)
+        const { id, conn } = metrics.session
+        const own = { ...fields, ...(service === undefined ? {} : { service }) }
+        const line = JSON.stringify({ ...own, ts: toUnixSeconds(metrics.now()), session: id, conn, kind })
+        yield* ring.append(line)
+        yield* Effect.annotateLogs(Effect.logInfo(kind), eventAnnotation, line)
+      }),
+      counts: () => counts,
+      ring
+    }))
 }

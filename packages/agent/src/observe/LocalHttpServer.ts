@@ -23,6 +23,7 @@ import {
   type Joining,
   type Pair,
   type Probe,
+  type ServiceFacts,
   type Session,
   type Traffic
 } from "./AgentMetrics.ts"
@@ -36,6 +37,7 @@ interface Facts {
   readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
   readonly joining: Joining | undefined
   readonly pairs: ReadonlyArray<Pair> | undefined
+  readonly services: ReadonlyArray<ServiceFacts> | undefined
   readonly session: Readonly<Session>
   readonly traffic: Readonly<Traffic>
   readonly probe: Readonly<Probe>
@@ -72,7 +74,19 @@ const pairReport = ({ carrier, channel, name, peer, reason, sessions, since, sta
   ...(reason === undefined ? {} : { reason })
 })
 
+const serviceReport = ({ hostname, metrics, name, origin, reason, state, url }: ServiceFacts) => ({
+  name,
+  state,
+  hostname: hostname ?? null,
+  url: url ?? null,
+  origin,
+  requests: metrics.requests.count ?? 0,
+  open: metrics.tasksLive(),
+  ...(reason === undefined ? {} : { reason })
+})
+
 const reportStatus = ({
+  services,
   certificate,
   channels,
   joining,
@@ -115,6 +129,7 @@ const reportStatus = ({
     ...(certificate.current === undefined
       ? {}
       : { certificate: { words: certificate.current.text, secs: secondsSince(certificate.current.since, now) } }),
+    ...(services === undefined ? {} : { services: services.map(serviceReport) }),
     healthy: Result.isSuccess(HealthCheck.check(session, now, member, pairs))
   })
 }
@@ -164,6 +179,7 @@ const handlers = (source: BearerSource) =>
               channels: metrics.channels(),
               joining: metrics.channel(),
               pairs: metrics.room.pairs,
+              services: metrics.services.read?.(),
               session: metrics.session,
               traffic: metrics.traffic,
               probe: metrics.probe,

@@ -6,7 +6,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Effect, FiberHandle, Layer, Redacted, Schedule, Schema } from "effect"
+import { Effect, FiberHandle, Layer, Option, Redacted, Schedule, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Duplex } from "node:stream"
 import { QuicDial } from "../carrier/QuicDial.ts"
@@ -238,7 +238,8 @@ const certificates = Effect.fnUntraced(function* (
       shown.current = { text, since: now() }
     }
     const progress = yield* CertificateProgress.make(options, options.places, show)
-    yield* Effect.andThen(registered, CertificateLoop.run({ ...options, ...reported, progress }))
+    const looking = Effect.andThen(registered, CertificateLoop.run({ ...options, ...reported, progress }))
+    yield* Effect.raceFirst(looking, yield* Registrar.Leaving)
   }).pipe(Effect.provide(admission), Effect.forkScoped)
   return Effect.provide(Certificates.leave(options), admission)
 })
@@ -249,7 +250,11 @@ const serving = (config: Settings.Settings, pair: Pair, served: Served) =>
     Effect.gen(function* () {
       const reported = yield* certificateReport(config, pair)
       const leave = yield* certificates(config, served, reported)
-      const registered = Effect.provide(tunnel(config, pair, served, reported), ConnectionInfo.layer(config))
+      const connecting = tunnel(config, pair, served, reported)
+      const shared = yield* Effect.serviceOption(ConnectionInfo)
+      const registered = Option.isSome(shared)
+        ? Effect.provideService(connecting, ConnectionInfo, shared.value)
+        : Effect.provide(connecting, ConnectionInfo.layer(config))
       return yield* Effect.tapErrorTag(registered, "Refused", () => leave)
     })
   )
@@ -261,13 +266,8 @@ interface Options<R> {
   readonly beside: Effect.Effect<void, never, R>
 }
 
-/** Serves the tunnel of these settings until it is interrupted or refused for good. */
-export const serve = Effect.fnUntraced(function* <R>(config: Settings.Settings, { beside, mustEnroll }: Options<R>) {
-  const pair = yield* ready(config)
-  yield* Credential.warn(config.credential)
-  yield* Effect.forkScoped(LoginExpiry.run(config.credential))
-  if (config.metricsListen !== undefined) yield* openLocalEndpoints(config.metricsListen, config.credential)
-  yield* Effect.forkScoped(beside)
+/** Enrolls if needed, and serves with the tokens that the tunnel has one after the other. */
+const serveEnrolled = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair, mustEnroll: boolean) {
   const onboarded = yield* Onboarding.bounded(config, mustEnroll)
   let served: Served = onboarded
   while (true) {
@@ -282,6 +282,28 @@ export const serve = Effect.fnUntraced(function* <R>(config: Settings.Settings, 
     const { old: replaced, token } = end
     served = Object.assign({}, onboarded, { token, replaced })
   }
+})
+
+/**
+ * Serves one tunnel of several in this process, until it is interrupted or refused for good. Endpoints and the login are the
+ * caller's; a `ConnectionInfo` in the context is shared.
+ */
+export const serveTunnel = (config: Settings.Settings, mustEnroll: boolean) =>
+  Effect.flatMap(ready(config), (pair) => serveEnrolled(config, pair, mustEnroll))
+
+/** Reports on the login, and serves the local endpoints, until the scope ends. */
+export const openBeside = Effect.fnUntraced(function* (listen: HostPort | undefined, credential: BearerSource) {
+  yield* Credential.warn(credential)
+  yield* Effect.forkScoped(LoginExpiry.run(credential))
+  if (listen !== undefined) yield* openLocalEndpoints(listen, credential)
+})
+
+/** Serves the tunnel of these settings until it is interrupted or refused for good. */
+export const serve = Effect.fnUntraced(function* <R>(config: Settings.Settings, { beside, mustEnroll }: Options<R>) {
+  const pair = yield* ready(config)
+  yield* openBeside(config.metricsListen, config.credential)
+  yield* Effect.forkScoped(beside)
+  return yield* serveEnrolled(config, pair, mustEnroll)
 })
 
 /** What `serve` needs for these settings, beside the metrics. */

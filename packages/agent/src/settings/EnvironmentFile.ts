@@ -54,8 +54,12 @@ const requireLines = (path: string) => {
 
 const holdsSecret = new RegExp(`\\b(?:${secrets.join("|")})\\s*=`)
 
+/** What `--config` names; undefined for the default file, if it is there; null for the environment alone. */
+type Named = string | undefined | null
+
 /** The file's provider; undefined when no file was named and the default one is not there. */
-const fromFile = Effect.fnUntraced(function* (named: string | undefined) {
+const fromFile = Effect.fnUntraced(function* (named: Named) {
+  if (named === null) return undefined
   const fs = yield* FileSystem.FileSystem
   const path = named ?? defaultFile
   yield* requireLines(path)
@@ -70,7 +74,7 @@ const fromFile = Effect.fnUntraced(function* (named: string | undefined) {
   return ConfigProvider.fromDotEnvContents(contents, { preserveEmptyStrings: true })
 })
 
-const sourcesOf = Effect.fnUntraced(function* (named: string | undefined) {
+const sourcesOf = Effect.fnUntraced(function* (named: Named) {
   const environment = yield* ConfigProvider.ConfigProvider
   const file = yield* fromFile(named)
   return file === undefined ? [environment] : [environment, file]
@@ -78,7 +82,7 @@ const sourcesOf = Effect.fnUntraced(function* (named: string | undefined) {
 
 /** The texts of these variables that are set, to be passed on. */
 export const texts = Effect.fn("EnvironmentFile.texts")(function* (
-  named: string | undefined,
+  named: Named,
   variables: ReadonlyArray<string>
 ) {
   const found = yield* Effect.forEach(yield* sourcesOf(named), (source) => VariableReader.textsOf(source, variables))
@@ -108,7 +112,7 @@ export const warnUnread = Effect.fn("EnvironmentFile.warnUnread")(function* (
 
 /** Reads a command's variables. The environment wins over the file that `named` names, variable by variable. */
 export const read = Effect.fn("EnvironmentFile.read")(function* <const V extends VariableReader.Variables>(
-  named: string | undefined,
+  named: Named,
   variables: V,
   rules?: (values: VariableReader.PartialValues<V>) => ReturnType<NonNullable<VariableReader.Options<V>["rules"]>>
 ) {

@@ -6,7 +6,7 @@ import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { clause } from "@catenet/domain/values/Sentence"
 import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { abort } from "@catenet/wire/transport/Abort"
-import { Cause, Deferred, Effect, Exit, Fiber, type FileSystem, Option, Redacted, Result, Scope } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, type FileSystem, Option, Redacted, Result, Scope } from "effect"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import { Refused, Unreachable } from "../Failure.ts"
 import { type Transport, AgentMetrics } from "../observe/AgentMetrics.ts"
@@ -242,6 +242,24 @@ const keepRegistered = Effect.fnUntraced(function* (registrar: Registrar) {
   }
 })
 
+/**
+ * Succeeds when the tunnel is to be left: visitors go elsewhere from then on, and running visits take as long as they need. Never
+ * by default.
+ */
+export const Leaving = Context.Reference<Effect.Effect<void>>("agent/tunnel/Registrar/Leaving", {
+  defaultValue: () => Effect.never
+})
+
+/** Stays registered until `leaving`, and then until the last stream has ended. */
+const keepUntilLeft = Effect.fnUntraced(function* (registrar: Registrar, leaving: Effect.Effect<void>) {
+  yield* Effect.raceFirst(keepRegistered(registrar), leaving)
+  const links = allLinks(registrar)
+  for (const link of links) link.retire()
+  // A stream that was opened before the edge knew is served, too.
+  yield* Effect.forEach(links, ({ drained }) => drained, { concurrency: "unbounded", discard: true })
+  yield* registrar.streams.idle
+})
+
 export const serve = Effect.fn("Registrar.serve")(function* (
   settings: Settings,
   given: Registration,
@@ -278,7 +296,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
     outer: yield* Effect.scope
   }
   // When the token changes, the old link is closed: the edge has cut its streams.
-  return yield* Effect.onExit(keepRegistered(registrar), (exit) =>
+  return yield* Effect.onExit(keepUntilLeft(registrar, yield* Leaving), (exit) =>
     Exit.isFailure(exit) && Result.getOrUndefined(Cause.findError(exit.cause)) instanceof TokenReplaced
       ? Effect.sync(() => {
           for (const link of allLinks(registrar)) link.close()

@@ -79,6 +79,21 @@ const ChannelPair = Schema.Struct({
 /** What this agent does for the certificate of its host name, and for how long. */
 const CertificateReport = Schema.Struct({ words: Schema.String, secs: Count })
 
+/** `waiting`: for DNS to prove its host name. `failed`: given up until the file changes. */
+export const ServiceState = Schema.Literals(["starting", "waiting", "online", "offline", "failed", "leaving"])
+
+/** One of the services of an agent: where visitors reach it, and how many requests it has had. */
+const ServiceReport = Schema.Struct({
+  name: Schema.String,
+  state: ServiceState,
+  hostname: Schema.NullOr(Schema.String),
+  url: Schema.NullOr(Schema.String),
+  origin: Schema.String,
+  requests: Count,
+  open: Count,
+  reason: Schema.optionalKey(Schema.String)
+})
+
 export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   version: Schema.String,
   session: Schema.String.check(pattern(/^[0-9a-f]{16}$/u, "16 hex digits")),
@@ -107,5 +122,7 @@ export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   channel_pairs: Schema.optionalKey(Schema.Array(ChannelPair)),
   /** Absent where this process orders no certificate. `words` continue "the certificate". */
   certificate: Schema.optionalKey(CertificateReport),
+  /** Of an agent with a file of services; absent in other processes. */
+  services: Schema.optionalKey(Schema.Array(ServiceReport)),
   healthy: Schema.Boolean
 }) {}

@@ -16,6 +16,7 @@ import * as GateVisit from "@catenet/domain/tunnels/GateVisit"
 import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
 import * as Reachability from "@catenet/domain/tunnels/Reachability"
 import * as Receipt from "@catenet/domain/tunnels/Receipt"
+import * as ServicesFile from "@catenet/domain/tunnels/ServicesFile"
 import * as ShareLink from "@catenet/domain/tunnels/ShareLink"
 import * as Tunnel from "@catenet/domain/tunnels/Tunnel"
 import * as TunnelPolicy from "@catenet/domain/tunnels/TunnelPolicy"
@@ -42,6 +43,7 @@ describeNouns("GateVisit", GateVisit)
 describeNouns("HostnameOwnership", { DnsRecord, HostnameProof })
 describeNouns("Reachability", Reachability)
 describeNouns("Receipt", Receipt)
+describeNouns("ServicesFile", ServicesFile)
 describeNouns("ShareLink", ShareLink)
 describeNouns("PlatformStatus", Status)
 describeNouns("Tunnel", Tunnel)

@@ -1,4 +1,8 @@
-/** `/agent.tgz`, `/install.sh` and `/releases`: the agent for machines that have none, or an older one. Open to all. */
+/**
+ * `/agent.tgz`, `/install.sh` and `/releases`: the agent for machines that have none, or an older one; and the schema of its file of
+ * services. Open to all.
+ */
+import { jsonSchema, schemaPath } from "@catenet/domain/tunnels/ServicesFile"
 import { RangeNotSatisfiable, RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Files } from "@catenet/platform/Files"
 import { Effect, Option, Record } from "effect"
@@ -89,6 +93,11 @@ export const layer = HttpRouter.use(
       { contentType: "text/plain; charset=utf-8", headers: { "cache-control": "public, no-cache" } }
     )
     yield* router.add("GET", "/install.sh", releasesFolder === undefined ? notThere : Effect.succeed(script))
+    const schema = HttpServerResponse.jsonUnsafe(jsonSchema(), {
+      contentType: "application/schema+json",
+      headers: { "cache-control": "public, no-cache", "access-control-allow-origin": "*" }
+    })
+    yield* router.add("GET", schemaPath, Effect.succeed(schema))
     yield* router.add(
       "GET",
       "/releases/:version/:file",

@@ -162,5 +162,17 @@ describe("without a folder", () => {
           assert.strictEqual((yield* get(path)).status, 404, path)
       })
     )
+
+    it.effect("of the agent's file of services the JSON Schema is, to pages of editors too", () =>
+      Effect.gen(function* () {
+        const { body, headers, status } = yield* get("/schemas/ct-agent.json")
+        assert.strictEqual(status, 200)
+        assert.strictEqual(headers["access-control-allow-origin"], "*")
+        const schema = JSON.parse(String(body))
+        assert.strictEqual(schema.$schema, "https://json-schema.org/draft/2020-12/schema")
+        assert.include(Object.keys(schema.$defs.ServiceEntryEncoded.properties), "to")
+        assert.isFalse(schema.$defs.ServiceEntryEncoded.additionalProperties)
+      })
+    )
   })
 })

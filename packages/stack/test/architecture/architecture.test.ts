@@ -39,7 +39,8 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "@catenet/wire",
     "@catenet/proxy",
     "jose",
-    "qr"
+    "qr",
+    "yaml"
   ],
   idp: ["@catenet/platform", "@catenet/domain", "oidc-provider", "jose"],
   stack: ["effect", "@effect/", "@catenet/", "jose"]

@@ -1,0 +1,31 @@
+/** `check`: the problems of a file of services, without starting anything. */
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Effect } from "effect"
+import * as ServicePlan from "../services/ServicePlan.ts"
+import * as ServicesFile from "../services/ServicesFile.ts"
+import { formatService } from "../settings/HostPort.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+export const check = ({ file }: { readonly file: string }) =>
+  Effect.gen(function* () {
+    if (!ServicesFile.isNamed(file))
+      return yield* ConfigurationInvalid.of(
+        file,
+        "is not a file of services",
+        "name one that ends in .yaml, .yml or .json"
+      )
+    const { controlPlane, services } = yield* ServicePlan.read(file)
+    const screen = yield* Screen
+    const all = Array.from(services.values(), ({ host, name, origin, tunnel }) => ({
+      name,
+      tunnel,
+      host: host ?? null,
+      to: formatService(origin)
+    }))
+    if (screen.json) return screen.result(JSON.stringify({ control_plane: controlPlane, services: all }))
+    for (const { host, name, to } of all) screen.result(`${name}  ${host ?? "-"}  ${to}`)
+    yield* Effect.logInfo(
+      `${file} is valid: ${all.length} ${all.length === 1 ? "service" : "services"} at ${controlPlane}`
+    )
+  }).pipe(Effect.provide(NodeFileSystem.layer))

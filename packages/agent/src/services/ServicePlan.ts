@@ -1,0 +1,251 @@
+/**
+ * What the file of services and the environment add up to: the settings of each service, checked before anything starts. Variables
+ * that say how the edge is reached and which authority issues certificates apply to every service.
+ */
+import type { ServiceEntry, ServicesFile as FileSchema } from "@catenet/domain/tunnels/ServicesFile"
+import { ConfigurationInvalid, type Problem, problem } from "@catenet/platform/ConfigurationInvalid"
+import { ConfigProvider, Effect, type FileSystem, Result } from "effect"
+import { dirname, resolve } from "node:path"
+import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
+import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
+import {
+  formatService,
+  type HostPort,
+  listenAddress,
+  type ServiceAddress,
+  serviceAddress
+} from "../settings/HostPort.ts"
+import * as LoginVariables from "../settings/LoginVariables.ts"
+import * as Settings from "../settings/Settings.ts"
+import * as TunnelVariables from "../settings/TunnelVariables.ts"
+import * as UpdateVariables from "../settings/UpdateVariables.ts"
+import * as Variables from "../settings/Variables.ts"
+import * as ServicesFile from "./ServicesFile.ts"
+
+export interface ServicePlan {
+  /** Its name in the file. */
+  readonly name: string
+  /** Name of its tunnel in the account. */
+  readonly tunnel: string
+  readonly host: string | undefined
+  readonly origin: ServiceAddress
+  /** The tunnel's tokens are in the file; no account is needed. */
+  readonly hasTokens: boolean
+  /** Folder of its keys and tokens. */
+  readonly stateDir: string
+  /** A service whose fingerprint is the same after a reload keeps running. */
+  readonly fingerprint: string
+  readonly settings: (host: string) => Effect.Effect<Settings.Settings, ConfigurationInvalid, FileSystem.FileSystem>
+}
+
+export interface AgentPlan {
+  readonly path: string
+  readonly controlPlane: string
+  /** The account that owns the tunnels. */
+  readonly account: LoginVariables.BearerSource
+  readonly stateDir: string
+  readonly listen: HostPort | undefined
+  readonly watch: boolean
+  readonly autoUpdate: UpdateVariables.AutoUpdate | undefined
+  /** The settings of the agent as a whole: how it reaches the edge. */
+  readonly shared: Settings.Settings
+  readonly services: ReadonlyMap<string, ServicePlan>
+}
+
+const environment = {
+  ...LoginVariables.account,
+  metricsListen: TunnelVariables.variables.metricsListen,
+  ...UpdateVariables.variables
+}
+
+/** Passed on to every service, except for the address of the agent's own endpoints. */
+const passedOn = Variables.exposePassedOn.filter((name) => name !== TunnelVariables.variables.metricsListen.name)
+
+/** The option of the file that sets a variable. */
+const optionOf = new Map([
+  ["CT_AGENT_ORIGIN", "to"],
+  ["CT_AGENT_HOSTNAME", "host"],
+  ["CT_AGENT_ORIGIN_TLS", "tls"],
+  ["CT_AGENT_ORIGIN_PROXY_PROTOCOL", "proxy_protocol"],
+  ["CT_AGENT_TLS_CERT", "tls_certificate"],
+  ["CT_AGENT_TLS_KEY", "tls_key"],
+  ["CT_AGENT_JOIN_TOKEN", "join_token"],
+  ["CT_AGENT_TOKEN", "token"],
+  ["CT_BOOTSTRAP", "bootstrap"]
+])
+
+/** In the terms of the file; the longest names first, of which others are a part. */
+const inTerms = (text: string) =>
+  [...optionOf]
+    .toSorted(([a], [b]) => b.length - a.length)
+    .reduce((said, [variable, option]) => said.replaceAll(variable, option), text)
+
+type At = (key?: string) => string
+
+/** Rules between the options of one service. */
+const problemsOf = (entry: ServiceEntry, at: At): ReadonlyArray<Problem> => {
+  const { bootstrap, host, join_token, proxy_protocol, tls, tls_certificate, tls_key, token } = entry
+  const first = (["join_token", "token", "bootstrap"] as const).find((key) => entry[key] !== undefined)
+  const problems: Array<Problem | false> = [
+    proxy_protocol === "v2" &&
+      String(entry.to).startsWith("h2c://") &&
+      problem(at("proxy_protocol"), "does not work with h2c://", "remove one of the two"),
+    first !== undefined && host === undefined && problem(at(first), "needs host", "set it to the tunnel's host name"),
+    join_token !== undefined &&
+      token === undefined &&
+      problem(at("join_token"), "needs token", "copy it from the tunnel's install page"),
+    bootstrap !== undefined &&
+      (join_token ?? token) !== undefined &&
+      problem(at("bootstrap"), "replaces join_token and token", "remove it, or those"),
+    tls_certificate !== undefined && tls_key === undefined && problem(at("tls_certificate"), "needs tls_key"),
+    tls_key !== undefined && tls_certificate === undefined && problem(at("tls_key"), "needs tls_certificate"),
+    tls === "passthrough" &&
+      tls_certificate !== undefined &&
+      problem(at("tls_certificate"), "has no use with tls: passthrough", "remove one of the two")
+  ]
+  return problems.filter((each) => each !== false)
+}
+
+const originOf = (to: ServiceEntry["to"]) => {
+  const text = String(to)
+    .replace(/^http:\/\//u, "")
+    .replace(/\/$/u, "")
+  return serviceAddress.parse(/^\d+$/u.test(text) ? `localhost:${text}` : text)
+}
+
+const variablesOf = (entry: ServiceEntry, origin: ServiceAddress, stateDir: string, base: string) => {
+  const { bootstrap, join_token, proxy_protocol, tls = "terminate", tls_certificate, tls_key, token } = entry
+  const beside = (path: string) => resolve(base, path)
+  return {
+    CT_AGENT_MODE: "browser",
+    CT_AGENT_ORIGIN: formatService(origin),
+    CT_AGENT_STATE_DIR: stateDir,
+    CT_AGENT_ORIGIN_TLS: tls,
+    ...(proxy_protocol && { CT_AGENT_ORIGIN_PROXY_PROTOCOL: proxy_protocol }),
+    ...(tls_certificate !== undefined && tls_key !== undefined
+      ? { CT_AGENT_TLS_CERT: beside(tls_certificate), CT_AGENT_TLS_KEY: beside(tls_key) }
+      : tls === "terminate" && { CT_ACME_CERT_OUT_DIR: `${stateDir}/certificate` }),
+    ...(join_token !== undefined && { CT_AGENT_JOIN_TOKEN: join_token }),
+    ...(token !== undefined && { CT_AGENT_TOKEN: token }),
+    ...(bootstrap !== undefined && { CT_BOOTSTRAP: bootstrap })
+  }
+}
+
+const serviceOf = Effect.fnUntraced(function* (
+  name: string,
+  entry: ServiceEntry,
+  common: { readonly variables: Readonly<Record<string, string>>; readonly stateDir: string; readonly base: string },
+  at: At
+): Effect.fn.Return<ServicePlan, ConfigurationInvalid, FileSystem.FileSystem> {
+  const problems = [...problemsOf(entry, at)]
+  const origin = originOf(entry.to)
+  if (origin === undefined) return yield* ConfigurationInvalid.of(at("to"), "is not a local service")
+  const stateDir = `${common.stateDir}/services/${name}`
+  const variables = { ...common.variables, ...variablesOf(entry, origin, stateDir, common.base) }
+  const settings = (host: string) =>
+    Settings.readFrom(ConfigProvider.fromUnknown({ ...variables, CT_AGENT_HOSTNAME: host }))
+  const tried = yield* Effect.result(settings(entry.host ?? "any.example"))
+  if (Result.isFailure(tried))
+    problems.push(
+      ...tried.failure.problems
+        .filter(({ variable }) => !variable.startsWith("h2c://"))
+        .map(({ problem: said, remedy, variable }) => {
+          const option = optionOf.get(variable.split(/[= ]/u)[0] ?? "")
+          return problem(
+            at(option),
+            option === undefined ? `${variable} ${inTerms(said)}` : inTerms(said),
+            remedy === undefined ? undefined : inTerms(remedy)
+          )
+        })
+    )
+  if (problems.length > 0) return yield* new ConfigurationInvalid({ problems })
+  return {
+    name,
+    tunnel: entry.name ?? name,
+    host: entry.host,
+    origin,
+    hasTokens: entry.token !== undefined || entry.bootstrap !== undefined,
+    stateDir,
+    fingerprint: JSON.stringify([variables, entry.name ?? name, entry.host ?? null]),
+    settings
+  }
+})
+
+/** Two services cannot share a tunnel or a host name: half of the visitors would reach the other one. */
+const doubles = (
+  services: FileSchema["services"],
+  at: (name: string, key: string) => string
+): ReadonlyArray<Problem> => {
+  const seen = new Map<string, string>()
+  return Object.entries(services).flatMap(([name, entry]) => {
+    const hasTokens = entry.token !== undefined || entry.bootstrap !== undefined
+    const keys = [
+      ...(hasTokens ? [] : [["name", `tunnel ${entry.name ?? name}`]]),
+      ...(entry.host === undefined ? [] : [["host", `host name ${entry.host}`]])
+    ]
+    return keys.flatMap(([key = "", what = ""]) => {
+      const first = seen.get(what)
+      if (first === undefined) seen.set(what, name)
+      return first === undefined
+        ? []
+        : [problem(at(name, key), `is the ${what}, which the service ${first} has`, "choose another")]
+    })
+  })
+}
+
+const listenOf = (text: string | undefined, at: string): ReadonlyArray<Problem> =>
+  text !== undefined && listenAddress.parse(text) === undefined
+    ? [problem(at, "is not host:port to listen on", "set it to something like 127.0.0.1:9610")]
+    : []
+
+/** The plan of this file, complete; fails with all problems of all services. */
+export const read = Effect.fn("ServicePlan.read")(function* (path: string) {
+  const { at, file } = yield* ServicesFile.read(path)
+  const values = yield* EnvironmentFile.read(null, environment)
+  const controlPlane = yield* ControlPlaneSelection.controlPlaneOf({
+    ...values,
+    controlPlane: values.controlPlane ?? file.control_plane?.replace(/\/+$/u, "")
+  })
+  const { defaults = {}, services, state_dir, status_listen } = file
+  const base = dirname(resolve(path))
+  const stateDir =
+    values.stateDir ?? (state_dir === undefined ? TunnelVariables.standardStateDir : resolve(base, state_dir))
+  const problems: Array<Problem> = [...listenOf(status_listen, at(["status_listen"]))]
+  if (controlPlane === undefined)
+    problems.push(
+      problem(
+        at(["control_plane"]),
+        "is missing",
+        "set it, or CT_AGENT_CP_URL, or run ct-agent login with that address"
+      )
+    )
+  problems.push(...doubles(services, (name, key) => at(["services", name, key])))
+  const known = controlPlane ?? "https://unknown.example"
+  const variables = { ...(yield* EnvironmentFile.texts(null, passedOn)), CT_AGENT_CP_URL: known }
+  const shared = yield* Effect.result(
+    Settings.readFrom(ConfigProvider.fromUnknown({ ...variables, CT_AGENT_STATE_DIR: stateDir }))
+  )
+  if (Result.isFailure(shared)) problems.push(...shared.failure.problems)
+  const plans = new Map<string, ServicePlan>()
+  for (const [name, entry] of Object.entries(services)) {
+    if (Result.isFailure(shared)) break
+    const common = { variables, stateDir, base }
+    const place: At = (key) => at(["services", name, ...(key === undefined ? [] : [key])])
+    const plan = yield* Effect.result(serviceOf(name, { ...defaults, ...entry }, common, place))
+    if (Result.isSuccess(plan)) plans.set(name, plan.success)
+    else problems.push(...plan.failure.problems)
+  }
+  if (problems.length > 0 || Result.isFailure(shared)) return yield* new ConfigurationInvalid({ problems })
+  const plan: AgentPlan = {
+    path,
+    controlPlane: known,
+    account: LoginVariables.sourceOf(values),
+    stateDir,
+    listen: values.metricsListen ?? (status_listen === undefined ? undefined : listenAddress.parse(status_listen)),
+    watch: file.watch ?? false,
+    autoUpdate: UpdateVariables.autoUpdateOf(values, known),
+    shared: shared.success,
+    services: plans
+  }
+  return plan
+})

@@ -1,0 +1,126 @@
+/**
+ * The tunnel of a service: found by its name in the account or created, with what its agent needs in the service's folder. A later
+ * start needs neither the account nor the control plane.
+ */
+import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { Effect, Option, Redacted, Schema } from "effect"
+import type { Account } from "../account/AccountClient.ts"
+import * as TunnelClient from "../account/TunnelClient.ts"
+import { Refused } from "../Failure.ts"
+import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
+import * as PrivateFile from "../state/PrivateFile.ts"
+import type { ServicePlan } from "./ServicePlan.ts"
+
+/** A tunnel that can be served, and its public address. */
+export interface Provided {
+  readonly hostname: string
+  readonly url: string
+  /** Whether its tokens are from an earlier start. */
+  readonly isKept: boolean
+}
+
+const Kept = Schema.fromJsonString(
+  Schema.Struct({ controlPlane: Schema.String, tunnel: Schema.String, hostname: Schema.String, url: Schema.String })
+)
+type Kept = typeof Kept.Type
+
+const fileIn = (stateDir: string) => `${stateDir}/tunnel.json`
+
+const kept = Effect.fnUntraced(function* ({ controlPlane }: Account, { host, stateDir, tunnel }: ServicePlan) {
+  const bytes = yield* Effect.orElseSucceed(PrivateFile.read(fileIn(stateDir)), () => undefined)
+  const secret = yield* Effect.orElseSucceed(BootstrapSecret.restore(stateDir), () => undefined)
+  if (bytes === undefined || secret === undefined) return undefined
+  const known = Option.getOrUndefined(Schema.decodeUnknownOption(Kept)(new TextDecoder().decode(bytes)))
+  // Another name, host name or control plane is another tunnel.
+  const isSame =
+    known?.controlPlane === controlPlane && known.tunnel === tunnel && (host === undefined || host === known.hostname)
+  return isSame ? { hostname: known.hostname, url: known.url, isKept: true } : undefined
+})
+
+/** Whether the tunnel has to be asked for with the account's login or token. */
+export const needsAccount = (account: Account, plan: ServicePlan) =>
+  plan.hasTokens ? Effect.succeed(false) : Effect.map(kept(account, plan), (known) => known === undefined)
+
+const lookEvery = "30 seconds"
+
+/** Waits until DNS proves the host name, which leads nowhere before. */
+const proved = Effect.fnUntraced(function* (account: Account, tunnel: Tunnel, waits: Effect.Effect<void>) {
+  const proof = tunnel.hostname_proof
+  if (proof === null || proof.state === "proved") return tunnel
+  const records = proof.records.map(({ name, type, value }) => `${name} ${type} ${value}`).join("  or  ")
+  const look = Effect.catchTag(TunnelClient.verify(account, tunnel), "Refused", (refused) =>
+    refused.status === 409 ? Effect.undefined : Effect.fail(refused)
+  )
+  const first = yield* look
+  if (first !== undefined) return first
+  yield* waits
+  yield* Effect.logWarning(
+    `DNS does not prove ${proof.hostname} yet. Add one of these records; it is looked up every ${lookEvery}: ${records}`
+  )
+  while (true) {
+    yield* Effect.sleep(lookEvery)
+    const found = yield* Effect.catchTag(look, "Unreachable", ({ message }) =>
+      Effect.as(Effect.logInfo(message), undefined)
+    )
+    if (found !== undefined) return found
+  }
+})
+
+const found = Effect.fnUntraced(function* (
+  account: Account,
+  { host, tunnel: name }: ServicePlan,
+  list: Effect.Effect<ReadonlyArray<Tunnel>, Effect.Error<ReturnType<typeof TunnelClient.list>>>
+) {
+  const known = (yield* list).find((tunnel) => tunnel.owned && tunnel.name === name)
+  if (known === undefined) {
+    const made = yield* TunnelClient.create(account, name, host)
+    yield* Effect.logInfo(`made the tunnel ${name}`)
+    return made
+  }
+  const has = known.hostname ?? known.hostname_proof?.hostname
+  if (host !== undefined && has !== host)
+    return yield* new Refused({
+      detail: `The tunnel ${name} of your account has the host name ${has ?? "-"}, not ${host}. Set another name, or delete the tunnel.`
+    })
+  return known
+})
+
+export interface Options {
+  /** The account's tunnels, asked for only if they are needed. */
+  readonly list: Parameters<typeof found>[2]
+  /** Replaces tokens that were refused. */
+  readonly isFresh: boolean
+  /** Runs before a wait for DNS. */
+  readonly waits: Effect.Effect<void>
+}
+
+/** The tunnel of this service. */
+export const provide = Effect.fn("ServiceTunnel.provide")(function* (
+  account: Account,
+  plan: ServicePlan,
+  { isFresh, list, waits }: Options
+) {
+  const { host, name, stateDir, tunnel: tunnelName } = plan
+  if (plan.hasTokens && host !== undefined) {
+    const provided: Provided = { hostname: host, url: `https://${host}/`, isKept: false }
+    return provided
+  }
+  const known = isFresh ? undefined : yield* kept(account, plan)
+  if (known !== undefined) return known satisfies Provided
+  const tunnel = yield* proved(account, yield* found(account, plan, list), waits)
+  const { hostname } = tunnel
+  if (hostname === null)
+    return yield* new Refused({
+      detail: `The control plane gave the tunnel ${tunnelName} no host name. Set host of the service ${name}.`
+    })
+  const { join_token, public_url, routing_token } = yield* TunnelClient.install(account, tunnel)
+  const url = public_url ?? `https://${hostname}/`
+  const facts: Kept = { controlPlane: account.controlPlane, tunnel: tunnelName, hostname, url }
+  yield* PrivateFile.folder(stateDir)
+  yield* BootstrapSecret.keep(stateDir, { joinToken: Redacted.value(join_token), token: Redacted.value(routing_token) })
+  yield* PrivateFile.replaceAll([
+    { path: fileIn(stateDir), bytes: new TextEncoder().encode(yield* Effect.orDie(Schema.encodeEffect(Kept)(facts))) }
+  ])
+  const provided: Provided = { hostname, url, isKept: false }
+  return provided
+})

@@ -1,0 +1,151 @@
+/** The file of services: what it may say, and where its problems are. */
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { chmod, readFile, stat, writeFile } from "node:fs/promises"
+import { assert, describe, it } from "vitest"
+
+/** Runs `check` on a file of this text; its exit code, its lines without the level, and its results. */
+const checked = async (text: string, name = "ct-agent.yaml", args: ReadonlyArray<string> = []) => {
+  await using home = await makeHome()
+  await writeFile(`${home.path}/${name}`, text, { mode: 0o600 })
+  await using agent = runAgent(home, {}, ["check", name, ...args])
+  const code = await agent.exited
+  return { code, lines: agent.lines.map((line) => line.replace(/^Error: /u, "")), stdout: agent.stdout() }
+}
+
+const head = "control_plane: https://portal.example.org\n"
+
+describe("a file of services", () => {
+  it("is checked whole: every problem has its line and column, and names what was probably meant", async () => {
+    const { code, lines } = await checked(
+      [
+        "control_plain: https://portal.example.org",
+        "defaults: { tls: terminat }",
+        "services:",
+        "  shop:",
+        "    to: 3000",
+        "    hostname: shop.example.org",
+        "  Api:",
+        "    to: 3000",
+        "  x:",
+        "    to: htp://1",
+        "  y:",
+        "    host: a..b",
+        "  z: 5"
+      ].join("\n")
+    )
+    assert.strictEqual(code, 3)
+    assert.sameMembers(lines, [
+      "ct-agent.yaml:1:1: control_plain is not an option here; write control_plane if that was meant.",
+      'ct-agent.yaml:2:18: defaults.tls is not "terminate" or "passthrough".',
+      "ct-agent.yaml:6:5: services.shop.hostname is not an option here; write host if that was meant.",
+      "ct-agent.yaml:7:3: services.Api is not a service's name; use up to 60 of a-z, 0-9 and hyphens, with no hyphen at an end.",
+      "ct-agent.yaml:10:9: services.x.to is not a local service: a port, host:port, http://host:port, or h2c://host:port.",
+      "ct-agent.yaml:12:5: services.y.to is missing.",
+      "ct-agent.yaml:12:11: services.y.host is not a host name.",
+      "ct-agent.yaml:13:6: services.z is not a mapping of options."
+    ])
+  })
+
+  it.each([
+    ["no control plane", "services: { a: { to: 1 } }", ":1:1: control_plane is missing"],
+    ["not YAML", `${head}services: { a: { to: 1 }`, ":2:25 cannot be read: "],
+    ["the same key twice", `${head}services: { a: { to: 1, to: 2 } }`, ":2:25 cannot be read: Map keys must be unique"],
+    ["empty", "", ":1:1: the file is not a mapping of options"],
+    ["no service", `${head}services: {}`, ":2:11: services is not 1 to 1000 services"],
+    ["a port that is none", `${head}services: { a: { to: 65536 } }`, ":2:22: services.a.to is not a local service"],
+    [
+      "two services with one tunnel",
+      `${head}services: { a: { to: 1 }, b: { to: 2, name: a } }`,
+      ":2:45: services.b.name is the tunnel a, which the service a has"
+    ],
+    [
+      "two services with one host",
+      `${head}services: { a: { to: 1, host: x.example }, b: { to: 2, host: X.example } }`,
+      ":2:62: services.b.host is the host name x.example"
+    ],
+    [
+      "half a certificate",
+      `${head}services: { a: { to: 1, tls_key: k.pem } }`,
+      ":2:34: services.a.tls_key needs tls_certificate"
+    ],
+    [
+      "a token without a host",
+      `${head}services: { a: { to: 1, token: ${"ab".repeat(32)} } }`,
+      ":2:32: services.a.token needs host"
+    ],
+    [
+      "a token that is none",
+      `${head}services: { a: { to: 1, host: a.example, token: abc } }`,
+      ":2:49: services.a.token is not a token of 64 hex characters"
+    ],
+    [
+      "HTTP/2 with a PROXY header",
+      `${head}services: { a: { to: "h2c://b:1", proxy_protocol: v2 } }`,
+      ":2:51: services.a.proxy_protocol does not work with h2c://"
+    ],
+    [
+      "a listener that is none",
+      `${head}status_listen: nine\nservices: { a: { to: 1 } }`,
+      ":2:16: status_listen is not host:port"
+    ]
+  ])("with %s is refused, with the place", async (_, text, expected) => {
+    const { code, lines } = await checked(text)
+    assert.strictEqual(code, 3, lines.join("\n"))
+    assert.isTrue(
+      lines.some((line) => line.startsWith(`ct-agent.yaml${expected}`)),
+      lines.join("\n")
+    )
+    assert.notInclude(lines.join("\n"), "ab".repeat(32))
+  })
+
+  it("may hold as many services as one agent serves, and not one more", async () => {
+    const services = (count: number) =>
+      JSON.stringify({
+        control_plane: "https://portal.example.org",
+        services: Object.fromEntries(Array.from({ length: count }, (_, n) => [`s${n}`, { to: 3000 }]))
+      })
+    const most = await checked(services(1000), "ct-agent.json", ["--json"])
+    assert.strictEqual(most.code, 0, most.lines.join("\n"))
+    assert.lengthOf(JSON.parse(most.stdout).services, 1000)
+    const more = await checked(services(1001), "ct-agent.json")
+    assert.strictEqual(more.code, 3)
+    assert.include(more.lines.join("\n"), "services is not 1 to 1000 services")
+  })
+
+  it("is written by init with the schema in its first line, is valid as it is, and is not replaced unasked", async () => {
+    await using home = await makeHome()
+    const args = ["init", "--config", "ct-agent.yaml"]
+    await using init = runAgent(home, { CT_AGENT_CP_URL: "https://portal.example.org" }, args)
+    assert.strictEqual(await init.exited, 0, init.lines.join("\n"))
+    const path = `${home.path}/ct-agent.yaml`
+    const text = await readFile(path, "utf8")
+    assert.strictEqual(
+      text.split("\n")[0],
+      "# yaml-language-server: $schema=https://portal.example.org/schemas/ct-agent.json"
+    )
+    assert.strictEqual((await stat(path)).mode & 0o777, 0o600)
+    await using check = runAgent(home, {}, ["check", "ct-agent.yaml"])
+    assert.strictEqual(await check.exited, 0, check.lines.join("\n"))
+    assert.strictEqual(check.stdout(), "hello  -  127.0.0.1:3000\n")
+    await using again = runAgent(home, {}, args, "n\n")
+    assert.strictEqual(await again.exited, 3)
+    assert.strictEqual(await readFile(path, "utf8"), text)
+  })
+
+  it("with secrets that others can read is warned about, and without a login starts nothing", async () => {
+    await using home = await makeHome()
+    const path = `${home.path}/ct-agent.yaml`
+    await writeFile(path, `${head}services: { a: { to: 1, host: a.example, token: ${"ab".repeat(32)} } }`)
+    await chmod(path, 0o644)
+    await using check = runAgent(home, {}, ["check", "ct-agent.yaml"])
+    assert.strictEqual(await check.exited, 0)
+    assert.include(check.lines.join("\n"), "chmod 600 ct-agent.yaml")
+    await writeFile(path, `${head}services: { a: { to: 1 } }`)
+    await using agent = runAgent(home, {}, ["--config", "ct-agent.yaml"])
+    assert.strictEqual(await agent.exited, 3)
+    assert.include(agent.lines.join("\n"), "The bearer token is missing")
+    await using reload = runAgent(home, {}, ["reload", "--config", "ct-agent.yaml"])
+    assert.strictEqual(await reload.exited, 5)
+    assert.include(reload.lines.join("\n"), "No ct-agent serves ct-agent.yaml")
+  })
+})

@@ -1,0 +1,145 @@
+/**
+ * The file that describes an agent with many services (`ct-agent --config ct-agent.yaml`), as YAML or JSON. The control plane
+ * serves its JSON Schema, so that editors complete and check it.
+ */
+import { Schema } from "effect"
+import { Hostname } from "../values/Hostname.ts"
+import { describedAs, pattern, patternBy } from "../values/Pattern.ts"
+import { line } from "../values/Text.ts"
+import { TunnelName } from "./Tunnel.ts"
+
+/** Where the control plane serves the JSON Schema. */
+export const schemaPath = "/schemas/ct-agent.json"
+
+const originForm = "a local service: a port, host:port, http://host:port, or h2c://host:port"
+const port = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 }, { expected: originForm }))
+const originText = /^(?:(?:http|h2c):\/\/)?(?:(?:\x5b[0-9A-Fa-f:.]{2,45}\x5d|[A-Za-z0-9._-]{1,253}):)?([0-9]{1,5})\/?$/u
+
+/** A local service: a port of this machine, `host:port`, `http://host:port` or `h2c://host:port`. */
+export const OriginAddress = Schema.Union([
+  port,
+  Schema.String.check(
+    pattern(originText, originForm),
+    patternBy((text) => Number(originText.exec(text)?.[1] ?? 1) % 65_536 > 0, originForm, /^127\.0\.0\.1:[1-9]\d{3}$/u)
+  )
+]).annotate({ expected: originForm })
+
+const baseAddress = Schema.String.check(
+  patternBy(
+    (text) => /^https?:\/\/[^/?#\s]+(?:\/[^?#\s]*)?$/u.test(text) && URL.canParse(text),
+    "an http or https address",
+    /^https:\/\/[a-z]{1,9}\.example$/u,
+    { format: "uri" }
+  )
+)
+
+const secret = Schema.String.check(pattern(/^[\x21-\x7e]{1,8192}$/u, "a token: printable characters without blanks"))
+const path = line(4096)
+
+/** Descriptions are lost where a text is brought to its normal form, unless they stand before it. */
+const written = (description: string) => Schema.String.check(describedAs({ description }))
+
+const shared = {
+  tls: Schema.optionalKey(Schema.Literals(["terminate", "passthrough"])).annotateKey({
+    description:
+      "Where the visitors' TLS ends at an end-to-end name: terminate (default) at the agent, passthrough at the service."
+  }),
+  proxy_protocol: Schema.optionalKey(Schema.Literals(["none", "v2"])).annotateKey({
+    description: "v2 sends a PROXY protocol header at the start of each origin connection."
+  })
+}
+
+/** What every service has that does not say otherwise. */
+export class ServiceDefaults extends Schema.Class<ServiceDefaults>("ServiceDefaults")(shared) {}
+
+/** One service: a tunnel and the origin behind it. */
+export class ServiceEntry extends Schema.Class<ServiceEntry>("ServiceEntry")({
+  to: OriginAddress.annotateKey({
+    description: "The local service: a port, host:port, http://host:port or h2c://host:port."
+  }),
+  name: Schema.optionalKey(
+    written("Name of the tunnel in the account; by default the service's own.").pipe(Schema.decodeTo(TunnelName))
+  ),
+  host: Schema.optionalKey(
+    written("A host name of yours; by default the platform assigns one.").pipe(Schema.decodeTo(Hostname))
+  ),
+  ...shared,
+  tls_certificate: Schema.optionalKey(path).annotateKey({
+    description: "Certificate chain for the host name, PEM; by default the agent orders one."
+  }),
+  tls_key: Schema.optionalKey(path).annotateKey({ description: "Private key of tls_certificate, PEM." }),
+  join_token: Schema.optionalKey(secret).annotateKey({
+    description: "Join token from the tunnel's install page, for an agent without an account."
+  }),
+  token: Schema.optionalKey(secret).annotateKey({
+    description: "Routing token from the tunnel's install page; goes with join_token."
+  }),
+  bootstrap: Schema.optionalKey(secret).annotateKey({
+    description: "Bootstrap token from the tunnel's install page, in place of join_token and token."
+  })
+}) {}
+
+/** Names a folder of the agent as well. */
+export const ServiceName = Schema.String.check(
+  pattern(
+    /^[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?$/u,
+    "a service's name: at most 60 of a-z, 0-9 and hyphens, with no hyphen at an end"
+  )
+)
+
+/** Services of one agent at most. */
+export const maxServices = 1000
+
+const expected = `1 to ${maxServices} services`
+const services = Schema.Record(ServiceName, ServiceEntry).check(
+  Schema.isMinProperties(1, { expected }),
+  Schema.isMaxProperties(maxServices, { expected })
+)
+
+export class ServicesFile extends Schema.Class<ServicesFile>("ServicesFile")({
+  $schema: Schema.optionalKey(line(2048)).annotateKey({ description: "Address of this schema, for editors." }),
+  control_plane: Schema.optionalKey(baseAddress).annotateKey({
+    description: "Base URL of the control plane; CT_AGENT_CP_URL takes precedence."
+  }),
+  state_dir: Schema.optionalKey(path).annotateKey({
+    description: "Folder for keys and tokens; by default CT_AGENT_STATE_DIR, else ./.ct-agent-state."
+  }),
+  status_listen: Schema.optionalKey(line(300)).annotateKey({
+    description: "host:port of /metrics, /status, /healthz and /events; CT_AGENT_METRICS_LISTEN takes precedence."
+  }),
+  watch: Schema.optionalKey(Schema.Boolean).annotateKey({ description: "Apply changes of this file by themselves." }),
+  defaults: Schema.optionalKey(ServiceDefaults).annotateKey({
+    description: "Options of every service that does not set them."
+  }),
+  services: services.annotateKey({ description: "The services, by name." })
+}) {}
+
+type Json = Readonly<Record<string, unknown>>
+const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Editors show the description of a property itself, not one in `allOf`. */
+const flattened = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(flattened)
+  if (!isObject(schema)) return schema
+  const own = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, flattened(value)]))
+  const parts: ReadonlyArray<unknown> = Array.isArray(own["allOf"]) ? own["allOf"] : []
+  const rest = parts.filter((part) => {
+    if (!isObject(part) || Object.keys(part).some((key) => Object.hasOwn(own, key))) return true
+    Object.assign(own, part)
+    return false
+  })
+  if (rest.length > 0) own["allOf"] = rest
+  else delete own["allOf"]
+  return own
+}
+
+/** The JSON Schema of the file. */
+export const jsonSchema = (): Json => {
+  const { definitions, schema } = Schema.toJsonSchemaDocument(ServicesFile, { onExcessProperty: "error" })
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "ct-agent services",
+    ...(isObject(schema) ? (flattened(schema) as Json) : {}),
+    $defs: flattened(definitions)
+  }
+}

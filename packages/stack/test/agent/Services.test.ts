@@ -1,0 +1,137 @@
+/** One agent with a file of services, against a real control plane and edge. */
+import { eventually } from "@catenet/testing/Eventually"
+import { ready } from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { freePort } from "../../src/Ports.ts"
+import { ask } from "../gate/GateStack.ts"
+import { AccountEdge, ended, home, login, running, stack } from "./AccountStack.ts"
+
+/** A local service that says its name; `/slow` is answered when `finish` is called. */
+const origin = (name: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const slow = Promise.withResolvers<void>()
+      const server = createServer((request, response) => {
+        if (request.url === "/slow") {
+          response.write("begun ")
+          void slow.promise.then(() => response.end(`ended by ${name}`))
+        } else response.end(name)
+      })
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+      return { port: (server.address() as AddressInfo).port, server, finish: () => slow.resolve() }
+    }),
+    ({ server }) => Effect.sync(() => (server.closeAllConnections(), void server.close()))
+  )
+
+interface Reported {
+  readonly name: string
+  readonly state: string
+  readonly url: string | null
+  readonly requests: number
+}
+
+layer(stack, { concurrent: true, excludeTestServices: true, timeout: "180 seconds" })("a file of services", (it) => {
+  it.effect("is served by one process, with an address for each service that the next start keeps", () =>
+    Effect.gen(function* () {
+      const at = yield* home
+      const edge = yield* AccountEdge
+      const listen = `127.0.0.1:${yield* freePort("127.0.0.1")}`
+      const [one, two, three] = [yield* origin("one"), yield* origin("two"), yield* origin("three")]
+      yield* login(at, "vera@example.test", [yield* TestServer.baseUrl])
+      yield* ready
+      const write = (services: Record<string, object>, more = "") =>
+        writeFileSync(
+          join(at.path, "ct-agent.yaml"),
+          `status_listen: ${listen}\nstate_dir: state\n${more}services: ${JSON.stringify(services)}\n`
+        )
+      const args = ["--config", "ct-agent.yaml"]
+      const services = Effect.promise(async () => {
+        const response = await fetch(`http://${listen}/status`)
+        return ((await response.json()) as { services: ReadonlyArray<Reported> }).services
+      })
+      const online = (...names: ReadonlyArray<string>) =>
+        Effect.promise(() =>
+          eventually(
+            async () => {
+              const found = await Effect.runPromise(Effect.catchCause(services, () => Effect.succeed([])))
+              const up = found.filter(({ state }) => state === "online").map(({ name }) => name)
+              return (
+                up.length === found.length && names.every((name) => up.includes(name)) && up.length === names.length
+              )
+            },
+            `online: ${names.join()}`,
+            20_000
+          )
+        )
+      const address = (name: string) =>
+        Effect.map(services, (all) => all.find((each) => each.name === name)?.url ?? assert.fail(`no ${name}`))
+      const visit = (url: string, path = "/") =>
+        Effect.promise(async () => (await ask(edge, new URL(path, url).href)).text)
+
+      write({ alpha: { to: one.port }, beta: { to: `http://127.0.0.1:${two.port}`, name: "second" } })
+      const first = yield* running(at, args)
+      yield* online("alpha", "beta")
+      const [alpha, beta] = [yield* address("alpha"), yield* address("beta")]
+      assert.match(alpha, /^https:\/\/alpha-[0-9a-f]{8}\.zone\.test\/$/u)
+      assert.match(beta, /^https:\/\/second-[0-9a-f]{8}\.zone\.test\/$/u)
+      assert.deepStrictEqual([yield* visit(alpha), yield* visit(beta)], ["one", "two"])
+
+      // A second process would take the visitors of the first one.
+      const double = yield* ended(at, args)
+      assert.strictEqual(double.code, 3, double.stderr)
+      assert.include(double.stderr, "another ct-agent serves")
+
+      first.kill("SIGKILL")
+      yield* Effect.promise(() => first.exited)
+      const again = yield* running(at, args)
+      yield* online("alpha", "beta")
+      assert.strictEqual(yield* address("alpha"), alpha)
+      assert.notInclude(again.lines.join("\n"), "made the tunnel")
+      assert.strictEqual(yield* visit(alpha), "one")
+      const shown = yield* ended(at, ["status", ...args])
+      assert.match(shown.stdout, new RegExp(`^alpha +online +${alpha} +127\\.0\\.0\\.1:${one.port}|localhost`, "mu"))
+
+      // A file with problems changes nothing.
+      write({ alpha: { to: "nowhere" } })
+      const faulty = yield* ended(at, ["reload", ...args])
+      assert.strictEqual(faulty.code, 3)
+      assert.include(faulty.stderr, "services.alpha.to is not a local service")
+      again.kill("SIGHUP")
+      yield* Effect.promise(() => again.said("was not applied; the services are as before"))
+      assert.deepStrictEqual([yield* visit(alpha), yield* visit(beta)], ["one", "two"])
+
+      // A visit of a changed service finishes, new ones reach the new origin, and the unchanged service does not notice.
+      const slow = yield* Effect.forkChild(visit(alpha, "/slow"))
+      yield* Effect.promise(() =>
+        eventually(
+          async () =>
+            (await Effect.runPromise(services)).some(({ name, requests }) => name === "alpha" && requests >= 2),
+          "the slow visit"
+        )
+      )
+      write({
+        alpha: { to: three.port },
+        beta: { to: `http://127.0.0.1:${two.port}`, name: "second" },
+        gamma: { to: one.port }
+      })
+      const applied = yield* ended(at, ["reload", ...args])
+      assert.deepStrictEqual([applied.code, applied.stdout], [0, "added gamma; changed alpha\n"], applied.stderr)
+      yield* Effect.promise(() =>
+        eventually(async () => (await Effect.runPromise(visit(alpha))) === "three", "the new origin", 20_000)
+      )
+      one.finish()
+      assert.strictEqual(yield* Fiber.join(slow), "begun ended by one")
+      assert.strictEqual(again.lines.filter((line) => /event: registered.*service=beta/u.test(line)).length, 1)
+      assert.strictEqual((yield* ended(at, ["reload", ...args])).stdout, "nothing has changed\n")
+
+      again.kill("SIGTERM")
+      assert.strictEqual(yield* Effect.promise(() => again.exited), 0, again.lines.join("\n"))
+    })
+  )
+})
