@@ -166,7 +166,7 @@ describe("the program", () => {
     assert.strictEqual(missing.code, 3)
     assert.include(missing.stderr, "--config")
     for (const name of ["agent.yaml", "agent.YML", "agent.json"]) {
-      const other = await run(["--config", name])
+      const other = await run(["doctor", "--config", name])
       assert.strictEqual(other.code, 3, name)
       assert.match(other.stderr, /has the name of a (?:YAML|JSON) file; name a file of KEY=VALUE lines/u)
     }

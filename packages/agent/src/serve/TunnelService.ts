@@ -6,14 +6,11 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Effect, FiberHandle, Layer, Option, Redacted, Schedule, Schema } from "effect"
+import { Effect, FiberHandle, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Duplex } from "node:stream"
 import { QuicDial } from "../carrier/QuicDial.ts"
-import * as CertificateLoop from "../certificate/CertificateLoop.ts"
 import * as CertificateOptions from "../certificate/CertificateOptions.ts"
-import * as CertificateProgress from "../certificate/CertificateProgress.ts"
-import { CertificateQueueClient } from "../certificate/CertificateQueueClient.ts"
 import * as Certificates from "../certificate/Certificates.ts"
 import * as Credential from "../login/Credential.ts"
 import * as DirectListener from "../mesh/DirectListener.ts"
@@ -38,14 +35,13 @@ import * as PrivateFile from "../state/PrivateFile.ts"
 import * as AgentCardResponder from "../tunnel/AgentCardResponder.ts"
 import * as BrowserClients from "../tunnel/BrowserClients.ts"
 import * as CertificatePair from "../tunnel/CertificatePair.ts"
-import { CertificateReport } from "../tunnel/CertificatePair.ts"
-import * as CertificateWatch from "../tunnel/CertificateWatch.ts"
 import type { EdgeLink } from "../tunnel/EdgeLink.ts"
 import * as Origin from "../tunnel/Origin.ts"
 import * as OriginProbe from "../tunnel/OriginProbe.ts"
 import * as Registrar from "../tunnel/Registrar.ts"
 import * as TlsAlpnResponder from "../tunnel/TlsAlpnResponder.ts"
 import * as TlsTermination from "../tunnel/TlsTermination.ts"
+import * as TunnelCertificate from "./TunnelCertificate.ts"
 
 const readToken = Schema.decodeEffect(RoutingToken)
 
@@ -65,27 +61,13 @@ const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
   if (config.mode === "mesh") yield* OriginKeys.check(yield* placesOf(config))
   return terminate === undefined ? undefined : yield* CertificatePair.watch(terminate)
 })
-type Pair = Effect.Success<ReturnType<typeof ready>>
-
-/** The certificate status for the edges, and the function to call when it changes. */
-const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair) {
-  const report = new CertificateReport()
-  const { hostname: host, mode, stateDir } = config
-  if (host === undefined || mode === "mesh") return { report, changed: Effect.void }
-  return {
-    report,
-    changed: yield* CertificateWatch.make({
-      stateDir,
-      host,
-      report,
-      ...CertificateWatch.of(config, pair)
-    })
-  }
-})
-type Reported = Effect.Success<ReturnType<typeof certificateReport>>
 
 /** What an enrolled agent enforces that ends the TLS of its visitors. */
-const enforcementOf = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair, { identity, token }: Served) {
+const enforcementOf = Effect.fnUntraced(function* (
+  config: Settings.Settings,
+  pair: TunnelCertificate.Pair,
+  { identity, token }: Served
+) {
   const { controlPlane, mode, policyMaxAge, stateDir } = config
   if (pair === undefined || mode !== "browser" || identity === undefined || token === undefined) return undefined
   const routingToken = yield* Effect.orDie(readToken(Hex.encode(Redacted.value(token))))
@@ -102,7 +84,7 @@ const enforcementOf = Effect.fnUntraced(function* (config: Settings.Settings, pa
 const browser = Effect.fnUntraced(function* (
   { cardFile, stateDir }: Settings.Settings,
   origin: Settings.Origin,
-  pair: Pair,
+  pair: TunnelCertificate.Pair,
   enforcement: TunnelGate.Enforcement | undefined
 ) {
   const metrics = yield* AgentMetrics
@@ -167,9 +149,9 @@ const mesh = Effect.fnUntraced(function* (
 
 const tunnel = Effect.fnUntraced(function* (
   config: Settings.Settings,
-  pair: Pair,
+  pair: TunnelCertificate.Pair,
   onboarded: Served,
-  { report }: Reported
+  { report }: TunnelCertificate.Reported
 ) {
   const { agentId, identity, token } = onboarded
   const streams = yield* Origin.make
@@ -203,53 +185,12 @@ const tunnel = Effect.fnUntraced(function* (
   return yield* Registrar.serve(config, registration, how.handler, streams, accepted, successor)
 })
 
-/**
- * Maintains the certificate from the first registration on, because the CA asks the serving agent for a proof. The returned
- * effect is for a tunnel that the edge no longer serves.
- */
-const certificates = Effect.fnUntraced(function* (
-  config: Settings.Settings,
-  { identity, token }: Onboarding.Onboarded,
-  { changed, report }: Reported
-) {
-  // An edge without support for order tracking may ask another agent of the tunnel for the proof.
-  const reported = { changed, isReached: () => report.isHeeded }
-  const { certificate, controlPlane, hostname, stateDir } = config
-  if (certificate === undefined || hostname === undefined || token === undefined) return Effect.void
-  const { certificate: shown, now, session } = yield* AgentMetrics
-  const options = yield* CertificateOptions.of(certificate, {
-    token: Redacted.make(Hex.encode(Redacted.value(token))),
-    hostname,
-    stateDir,
-    methods: ["tls-alpn-01", "dns-01"]
-  })
-  const registered = Effect.repeat(
-    Effect.sync(() => session.live > 0),
-    {
-      schedule: Schedule.spaced("200 millis"),
-      until: (isLive) => isLive
-    }
-  )
-  const admission = CertificateQueueClient.layer(controlPlane, Effect.succeed(identity?.seed)).pipe(
-    Layer.provide(OutgoingHttp.layer)
-  )
-  yield* Effect.gen(function* () {
-    const show = (text: string) => {
-      shown.current = { text, since: now() }
-    }
-    const progress = yield* CertificateProgress.make(options, options.places, show)
-    const looking = Effect.andThen(registered, CertificateLoop.run({ ...options, ...reported, progress }))
-    yield* Effect.raceFirst(looking, yield* Registrar.Leaving)
-  }).pipe(Effect.provide(admission), Effect.forkScoped)
-  return Effect.provide(Certificates.leave(options), admission)
-})
-
 /** Serves with one token until another replaces it. */
-const serving = (config: Settings.Settings, pair: Pair, served: Served) =>
+const serving = (config: Settings.Settings, pair: TunnelCertificate.Pair, served: Served) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const reported = yield* certificateReport(config, pair)
-      const leave = yield* certificates(config, served, reported)
+      const reported = yield* TunnelCertificate.report(config, pair)
+      const leave = yield* TunnelCertificate.keep(config, served, reported)
       const connecting = tunnel(config, pair, served, reported)
       const shared = yield* Effect.serviceOption(ConnectionInfo)
       const registered = Option.isSome(shared)
@@ -267,7 +208,11 @@ interface Options<R> {
 }
 
 /** Enrolls if needed, and serves with the tokens that the tunnel has one after the other. */
-const serveEnrolled = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair, mustEnroll: boolean) {
+const serveEnrolled = Effect.fnUntraced(function* (
+  config: Settings.Settings,
+  pair: TunnelCertificate.Pair,
+  mustEnroll: boolean
+) {
   const onboarded = yield* Onboarding.bounded(config, mustEnroll)
   let served: Served = onboarded
   while (true) {

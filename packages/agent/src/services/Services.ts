@@ -20,7 +20,7 @@ import * as TunnelService from "../serve/TunnelService.ts"
 import { formatService } from "../settings/HostPort.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
-import { Leaving } from "../tunnel/Registrar.ts"
+import { Leaving } from "../tunnel/Leaving.ts"
 import type { AgentPlan, ServicePlan } from "./ServicePlan.ts"
 import * as ServiceTunnel from "./ServiceTunnel.ts"
 

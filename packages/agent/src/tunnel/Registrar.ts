@@ -6,7 +6,7 @@ import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { clause } from "@catenet/domain/values/Sentence"
 import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { abort } from "@catenet/wire/transport/Abort"
-import { Cause, Context, Deferred, Effect, Exit, Fiber, type FileSystem, Option, Redacted, Result, Scope } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, type FileSystem, Option, Redacted, Result, Scope } from "effect"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import { Refused, Unreachable } from "../Failure.ts"
 import { type Transport, AgentMetrics } from "../observe/AgentMetrics.ts"
@@ -18,6 +18,7 @@ import type { Handler } from "./BrowserClients.ts"
 import * as CarrierHealth from "./CarrierHealth.ts"
 import { connect } from "./EdgeConnection.ts"
 import { discard, type EdgeLink, type LinkEnd, listen } from "./EdgeLink.ts"
+import { Leaving } from "./Leaving.ts"
 import * as MultiProcessLinks from "./MultiProcessLinks.ts"
 import type { Serve } from "./MuxLink.ts"
 import type { ActiveStreams } from "./Origin.ts"
@@ -240,14 +241,6 @@ const keepRegistered = Effect.fnUntraced(function* (registrar: Registrar) {
     yield* Effect.logInfo(`trying again in ${Math.round(pause)} ms`)
     yield* Effect.sleep(pause)
   }
-})
-
-/**
- * Succeeds when the tunnel is to be left: visitors go elsewhere from then on, and running visits take as long as they need. Never
- * by default.
- */
-export const Leaving = Context.Reference<Effect.Effect<void>>("agent/tunnel/Registrar/Leaving", {
-  defaultValue: () => Effect.never
 })
 
 /** Stays registered until `leaving`, and then until the last stream has ended. */

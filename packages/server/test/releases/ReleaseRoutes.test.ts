@@ -167,7 +167,7 @@ describe("without a folder", () => {
       Effect.gen(function* () {
         const { body, headers, status } = yield* get("/schemas/ct-agent.json")
         assert.strictEqual(status, 200)
-        assert.strictEqual(headers["access-control-allow-origin"], "*")
+        assert.strictEqual(headers.get("access-control-allow-origin"), "*")
         const schema = JSON.parse(String(body))
         assert.strictEqual(schema.$schema, "https://json-schema.org/draft/2020-12/schema")
         assert.include(Object.keys(schema.$defs.ServiceEntryEncoded.properties), "to")
