@@ -16,7 +16,7 @@ const port = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 }, 
 const originText = /^(?:(?:http|h2c):\/\/)?(?:(?:\x5b[0-9A-Fa-f:.]{2,45}\x5d|[A-Za-z0-9._-]{1,253}):)?([0-9]{1,5})\/?$/u
 
 /** A local service: a port of this machine, `host:port`, `http://host:port` or `h2c://host:port`. */
-export const OriginAddress = Schema.Union([
+export const ServiceOrigin = Schema.Union([
   port,
   Schema.String.check(
     pattern(originText, originForm),
@@ -54,7 +54,7 @@ export class ServiceDefaults extends Schema.Class<ServiceDefaults>("ServiceDefau
 
 /** One service: a tunnel and the origin behind it. */
 export class ServiceEntry extends Schema.Class<ServiceEntry>("ServiceEntry")({
-  to: OriginAddress.annotateKey({
+  to: ServiceOrigin.annotateKey({
     description: "The local service: a port, host:port, http://host:port or h2c://host:port."
   }),
   name: Schema.optionalKey(
