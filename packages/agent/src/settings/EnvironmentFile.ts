@@ -81,10 +81,7 @@ const sourcesOf = Effect.fnUntraced(function* (named: Named) {
 })
 
 /** The texts of these variables that are set, to be passed on. */
-export const texts = Effect.fn("EnvironmentFile.texts")(function* (
-  named: Named,
-  variables: ReadonlyArray<string>
-) {
+export const texts = Effect.fn("EnvironmentFile.texts")(function* (named: Named, variables: ReadonlyArray<string>) {
   const found = yield* Effect.forEach(yield* sourcesOf(named), (source) => VariableReader.textsOf(source, variables))
   return Object.assign({}, ...found.toReversed()) as Readonly<Record<string, string>>
 })
