@@ -134,9 +134,14 @@ export interface Bounds {
   /** After this silence, the origin may be of a protocol in which the server speaks first. */
   readonly silentMillis: number
   readonly pace: Rests
+  /** Connections of visitors that have asked for something, or wait for an origin that speaks first. */
+  readonly visits: number
 }
 
-export const usualBounds: Bounds = { headMillis: 15_000, silentMillis: 1_000, pace: usualRests }
+/** As many as an edge takes for a tunnel by default. */
+const maxVisits = 2_048
+
+export const usualBounds: Bounds = { headMillis: 15_000, silentMillis: 1_000, pace: usualRests, visits: maxVisits }
 
 /** The same limit as the edge's for a head. */
 export const longestHead = 65_536

@@ -2,8 +2,11 @@
  * Visitors whose TLS this agent ends: the proxy follows their HTTP, as it does at the edge while that ends TLS, so that nothing
  * changes for visitor and origin when the name turns end-to-end. Who speaks another protocol is the origin's from its first byte on.
  */
+import { FairPlaces, type Holder } from "@catenet/platform/FairPlaces"
 import { trusts } from "@catenet/platform/ForwardedChain"
+import { addressBlock } from "@catenet/platform/IpAddress"
 import { Scheduler } from "@catenet/platform/Scheduler"
+import { fullPage } from "@catenet/proxy/internal/EdgePages"
 import type { GateVerdict } from "@catenet/proxy/internal/GateVerdict"
 import * as FinalResponse from "@catenet/proxy/internal/http1/FinalResponse"
 import { ForwardedStream } from "@catenet/proxy/internal/http1/ForwardedStream"
@@ -99,6 +102,13 @@ export const make = (
   const isProxy = origin.trustedProxies === undefined ? undefined : trusts(origin.trustedProxies)
   const visitorOf = (header: OpenHeader | undefined, hostname: string | undefined): Visitor =>
     visitorAt(header?.client?.address ?? "unknown", hostname ?? header?.host, isProxy)
+  const places = new FairPlaces(bounds.visits)
+  /** Takes a place until the socket closes. Returns how to leave it before; nothing where there is none for the address. */
+  const enter = (socket: TLSSocket, header: OpenHeader | undefined, holder: Holder) => {
+    const leave = places.take(addressBlock(header?.client?.address ?? "unknown"), holder)
+    if (leave !== undefined) socket.once("close", leave)
+    return leave
+  }
   const judge = (method: string, target: string): Promise<GateVerdict> | undefined => card?.judge(method, target)
 
   const isHttpOnly = () => enforcement?.policy.isHttpOnly === true
@@ -149,7 +159,11 @@ export const make = (
     })
     visit = followed
     const admitted = Effect.callback<boolean>((resume) => {
-      followed.whenAdmitted(() => resume(Effect.succeed(true)))
+      followed.whenAdmitted(() => {
+        const hasPlace = enter(socket, header, { isIdle: () => followed.isIdle, evict: () => followed.evict() })
+        if (hasPlace === undefined) followed.explain(fullPage())
+        resume(Effect.succeed(hasPlace !== undefined))
+      })
       socket.once("close", () => resume(Effect.succeed(false)))
       if (socket.destroyed) resume(Effect.succeed(false))
     })
@@ -189,6 +203,8 @@ export const make = (
     const isHttp = new FirstRequestHead.RequestHeadReader().push(first) !== "other"
     if (isHttp || isHttpOnly() || FirstRequestHead.namesMethod(first.toString("latin1")))
       return yield* follow(socket, header, hostname, dialled)
+    if (enter(socket, header, { isIdle: () => false, evict: () => void socket.destroy() }) === undefined)
+      return yield* leave(socket, dialled)
     const far = dialled ?? (yield* connect(header))
     noteUnasked(socket, header, hostname)
     FirstRequestHead.guardFirstLine(socket, far)
@@ -201,24 +217,30 @@ export const make = (
     header: OpenHeader | undefined,
     hostname: string | undefined
   ) {
+    const leftMillis = bounds.headMillis - bounds.silentMillis
     // Only another protocol begins with the origin.
     if (isHttpOnly() || refusal() !== undefined) {
-      const spoke = yield* Effect.timeoutOption(awaitReadable(socket), bounds.headMillis)
+      const spoke = yield* Effect.timeoutOption(awaitReadable(socket), leftMillis)
       return yield* Option.isNone(spoke) ? leave(socket, undefined) : spoken(socket, header, hostname)
     }
+    let isIdle = true
+    const leavePlace = enter(socket, header, { isIdle: () => isIdle, evict: () => void socket.destroy() })
+    if (leavePlace === undefined) return yield* leave(socket, undefined)
     const far = yield* connect(header)
     const who = yield* Effect.raceFirst(
       Effect.as(awaitReadable(socket), "client" as const),
       Effect.as(awaitReadable(far), "origin" as const)
     ).pipe(
-      Effect.timeoutOption(bounds.headMillis),
+      Effect.timeoutOption(leftMillis),
       Effect.onInterrupt(() => Effect.sync(() => void far.destroy()))
     )
     if (Option.isNone(who)) return yield* leave(socket, far)
     if (who.value === "origin") {
+      isIdle = false
       noteUnasked(socket, header, hostname)
       return yield* carry(socket, far, BrowserClients.crumbsOf(crumbs, header))
     }
+    leavePlace()
     return yield* spoken(socket, header, hostname, far)
   })
 
@@ -261,7 +283,7 @@ export const make = (
       onFault: metrics.fault,
       headMillis: bounds.headMillis,
       idleMillis,
-      enter: () => true,
+      enter: (visit) => enter(socket, header, { isIdle: () => visit.isIdle, evict: () => visit.evict() }) !== undefined,
       // The edge shares an agent's streams between addresses.
       mayAsk: () => true,
       onStream: (stream) => stalled.watch(stream, visitor.address),

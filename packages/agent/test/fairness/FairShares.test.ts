@@ -9,6 +9,7 @@ holds({
       "channel/DirectPath",
       "has strangers of one address leave room for a peer at another"
     ],
+    maxVisits: ["tunnel/FirstRequestHead", "%s leaves room for those of another address"],
     maxStalled: ["../edge/terminate/SlowReaders", "another address keeps its own"],
     "mesh/DirectListener maxStrangers": ["mesh/DirectPath", "has strangers of one address leave room for another"]
   },

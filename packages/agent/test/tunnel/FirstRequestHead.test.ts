@@ -2,7 +2,10 @@ import { maxHead } from "@catenet/proxy/internal/http1/RequestHead"
 import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { once } from "node:events"
+import { connect as connectHttp2 } from "node:http2"
 import { type Socket } from "node:net"
+import type { TLSSocket } from "node:tls"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import * as FirstRequestHead from "../../src/tunnel/FirstRequestHead.ts"
 import { type Origin, startOrigin } from "../harness/Origins.ts"
@@ -10,9 +13,34 @@ import * as TerminatingPort from "../harness/TerminatingPort.ts"
 
 const head = `GET / HTTP/1.1\r\nHost: ${TerminatingPort.host}\r\n\r\n`
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
-const bounds = { headMillis: 700, silentMillis: 100, pace: { firstMillis: 150, laterMillis: 200 } }
+const bounds = {
+  ...FirstRequestHead.usualBounds,
+  headMillis: 700,
+  silentMillis: 100,
+  pace: { firstMillis: 150, laterMillis: 200 }
+}
 /** One who is read at intervals is not read again within his time. */
 const longRests = { ...bounds, headMillis: 3_000, pace: { firstMillis: 60_000, laterMillis: 60_000 } }
+
+type Tls = (from?: string, alpn?: ReadonlyArray<string>) => TLSSocket
+
+/** A request that is not answered. */
+const slow = head.replace("/", "/slow")
+
+const said = (socket: TLSSocket, text: string) => {
+  socket.write(text)
+  return socket
+}
+
+const askedHttp2 = (socket: TLSSocket) => {
+  const client = connectHttp2(`https://${TerminatingPort.host}`, { createConnection: () => socket })
+  client
+    .on("error", () => {})
+    .request({ ":path": "/slow" })
+    .on("error", () => {})
+    .resume()
+  return socket
+}
 
 /** Answers each head. */
 const web = (socket: Socket) => void socket.on("data", (chunk) => chunk.includes("\r\n\r\n") && socket.write(ok))
@@ -61,6 +89,48 @@ describe("a visitor of a tunnel whose agent ends TLS", () => {
         assert.match(heard(), /^HTTP\/1\.1 408 /)
       }
       assert.strictEqual(service.connections(), 2)
+    }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
+  )
+
+  it.live.each<readonly [string, (tls: Tls) => TLSSocket]>([
+    ["over HTTP/1.1", (tls) => said(tls(), slow)],
+    ["over HTTP/2", (tls) => askedHttp2(tls("127.0.0.1", ["h2"]))],
+    ["in another protocol", (tls) => said(tls(), "\0 another protocol")],
+    ["in silence", (tls) => tls()]
+  ])("%s leaves room for those of another address", ([, flood]) =>
+    Effect.gen(function* () {
+      let open = 0
+      const service = yield* origin((socket) => {
+        open += 1
+        socket.once("close", () => (open -= 1))
+        socket.on("data", (chunk) => void (chunk.includes("GET / ") && socket.write(ok)))
+      })
+      const { tls } = yield* TerminatingPort.open(service.port, { ...bounds, headMillis: 20_000, visits: 4 })
+      const closed = new Set<Socket>()
+      const one = Effect.acquireRelease(
+        Effect.sync(() => {
+          const socket = flood(tls)
+          return socket
+            .on("error", () => {})
+            .on("close", () => closed.add(socket))
+            .resume()
+        }),
+        (socket) => Effect.sync(() => socket.destroy())
+      )
+      const first = yield* Effect.all([one, one, one, one])
+      yield* Effect.promise(() => eventually(() => open === 4, "four have a place"))
+      const more = yield* one
+      yield* Effect.promise(() => eventually(() => closed.has(more), "the fifth is refused"))
+      assert.deepStrictEqual([closed.size, open], [1, 4])
+      const other = said(tls("127.0.0.2"), head)
+      const [answer] = yield* Effect.promise(() => once(other, "data"))
+      assert.include(String(answer), "hi")
+      yield* Effect.promise(() => eventually(() => closed.size === 2, "one of the first address gives way"))
+      assert.lengthOf(
+        first.filter((socket) => closed.has(socket)),
+        1
+      )
+      other.destroy()
     }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
   )
 

@@ -207,6 +207,16 @@ const numbers: ReadonlyArray<
   ],
   ["agent", "no response for ", ", it", "agent/src/tunnel/QuicUpgrade.ts", "patienceMillis", (n) => `${n} ms`],
   ["agent", "ten minutes (every ", " on carriers", "agent/src/policy/KeptPolicy.ts", "pollMillis", milliseconds],
+  ["agent", "serves at most ", " visitors'", "agent/src/tunnel/FirstRequestHead.ts", "maxVisits", count],
+  ["agent", "that is silent for ", " after the TLS", "proxy/src/http1/FirstByte.ts", "silenceMillis", milliseconds],
+  [
+    "agent",
+    "without a running request after ",
+    ".",
+    "agent/src/tunnel/TerminatedVisits.ts",
+    "idleMillis",
+    milliseconds
+  ],
   ["agent", "the agent waits ", " for it", "agent/src/carrier/QuicDial.ts", "dialMillis", milliseconds],
   ["operations", "once and within ", " s, for a cookie", "server/src/gate/GateCodes.ts", "codeLifetime", count],
   ["operations", "caches the answer for ", ".", "proxy/src/gate/VisitorAuthCache.ts", "keptMillis", milliseconds],
