@@ -33,6 +33,7 @@ import { heartbeats } from "./orders/Heartbeats.ts"
 import { Orders } from "./orders/Orders.ts"
 import { rehydrate } from "./orders/Rehydrate.ts"
 import * as TicketKeyUpdates from "./orders/TicketKeyUpdates.ts"
+import * as TcpPorts from "./ports/TcpPorts.ts"
 import * as ConnectionLayers from "./processes/ConnectionLayers.ts"
 import * as PublicListeners from "./processes/PublicListeners.ts"
 import * as RoomSocket from "./processes/RoomSocket.ts"
@@ -152,6 +153,7 @@ const boot = Effect.gen(function* () {
       : yield* HttpListener.serve("CT_EDGE_ADMIN_LISTEN", settings.admin, AdminRoutes.routes(settings.adminToken))
   const { drain, listeners } = yield* settings.processes === 1 ? openAlone(limiter) : openTogether(limiter)
   yield* Effect.addFinalizer(() => drain)
+  yield* TcpPorts.serve(limiter)
   yield* QuicListener.open(listeners, limiter)
   const delay = Effect.andThen(Effect.sync(health.leave), Effect.sleep(`${settings.drainDelaySeconds} seconds`))
   yield* Effect.addFinalizer(() => delay)

@@ -95,9 +95,12 @@ const edge = Effect.fnUntraced(function* (config: Settings.Settings) {
 
 const nameMillis = 5000
 
+const needless = (mode: Settings.Settings["mode"]) =>
+  mode === "port" ? "a public port needs none" : "the mesh plane needs none"
+
 /** Visitors need the name; the agent does not, and its machine may have another view of it. So this is advice. */
 const publicName = Effect.fnUntraced(function* ({ hostname, mode }: Settings.Settings) {
-  if (mode === "mesh" || hostname === undefined) return DoctorCheck.skipped("host name", "the mesh plane needs none")
+  if (mode !== "browser" || hostname === undefined) return DoctorCheck.skipped("host name", needless(mode))
   const unknown = DoctorCheck.skipped(
     "host name",
     `${hostname} does not resolve on this machine. Visitors need a DNS record of it that leads to the edge.`
@@ -132,7 +135,7 @@ const judged = (where: string, certificate: X509Certificate, host: string) =>
 
 const certificate = Effect.fnUntraced(function* (config: Settings.Settings, originAccepts: boolean) {
   const { hostname, mode, origin } = config
-  if (mode === "mesh" || hostname === undefined) return DoctorCheck.skipped("certificate", "the mesh plane needs none")
+  if (mode !== "browser" || hostname === undefined) return DoctorCheck.skipped("certificate", needless(mode))
   const { terminate } = origin
   if (terminate !== undefined && (yield* CertificatePair.isMissing(terminate)))
     return DoctorCheck.skipped(

@@ -130,7 +130,7 @@ export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Sett
   const given = bytesOf(settings.token) ?? secret?.routingToken
   const token = given && (yield* current(settings.stateDir, given))
   const joinToken = bytesOf(settings.joinToken) ?? secret?.joinToken
-  if (token === undefined && settings.mode === "browser")
+  if (token === undefined && settings.mode !== "mesh")
     return yield* ConfigurationInvalid.of(
       "CT_AGENT_TOKEN",
       "is not set",

@@ -27,6 +27,7 @@ import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as KeptPolicy from "../policy/KeptPolicy.ts"
 import * as PolicyClient from "../policy/PolicyClient.ts"
 import * as TunnelGate from "../policy/TunnelGate.ts"
+import * as TcpForwarder from "../ports/TcpForwarder.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import type { BearerSource } from "../settings/LoginVariables.ts"
 import type * as Settings from "../settings/Settings.ts"
@@ -157,9 +158,14 @@ const tunnel = Effect.fnUntraced(function* (
   const streams = yield* Origin.make
   const origin = yield* Origin.open(config.origin)
   const enforcement = yield* enforcementOf(config, pair, onboarded)
+  const ofVisitors = Effect.suspend(() =>
+    config.mode === "port"
+      ? Effect.map(AgentMetrics, (metrics) => TcpForwarder.make(origin, metrics))
+      : browser(config, origin, pair, enforcement)
+  )
   const how =
-    token !== undefined && config.mode === "browser"
-      ? { token, handler: yield* browser(config, origin, pair, enforcement), accepted: () => Effect.void }
+    token !== undefined && config.mode !== "mesh"
+      ? { token, handler: yield* ofVisitors, accepted: () => Effect.void }
       : yield* mesh(config, onboarded, streams)
   const registration = {
     token: how.token,

@@ -38,9 +38,10 @@ const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<P
     isBrowser &&
       hostname === undefined &&
       Problems.unset("CT_AGENT_HOSTNAME", "set it to the host name of the tunnel that the portal shows"),
-    isBrowser &&
+    mode !== undefined &&
+      mode !== "mesh" &&
       protocol === "udp" &&
-      Problems.problem("CT_AGENT_ORIGIN_PROTO=udp", "does not work with CT_AGENT_MODE=browser", unsetOne),
+      Problems.problem("CT_AGENT_ORIGIN_PROTO=udp", `does not work with CT_AGENT_MODE=${mode}`, unsetOne),
     origin?.isHttp2 === true &&
       (protocol === "udp" || !isBrowser || proxyProtocol === "v2") &&
       Problems.problem(
@@ -65,7 +66,7 @@ const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<P
         "needs CT_AGENT_ORIGIN_TLS=terminate",
         "set it, or unset CT_AGENT_TRUSTED_PROXIES and let the origin read the fields"
       ),
-    mode === "mesh" &&
+    !isBrowser &&
       terminates &&
       Problems.problem(
         "CT_AGENT_ORIGIN_TLS=terminate",
@@ -91,12 +92,12 @@ const switches = {
 
 const warningsOf = (values: Values): ReadonlyArray<string> => {
   const warnings: Array<string> = []
-  if (values.mode === "mesh" && values.hostname !== undefined)
+  if (values.mode !== "browser" && values.hostname !== undefined)
     warnings.push(
-      "CT_AGENT_HOSTNAME has no effect in mesh mode. Set CT_AGENT_MODE=browser to serve that name to browsers."
+      `CT_AGENT_HOSTNAME has no effect in ${values.mode} mode. Set CT_AGENT_MODE=browser to serve that name to browsers.`
     )
-  if (values.mode === "browser" && values.directAdvertise !== undefined)
-    warnings.push("CT_AGENT_DIRECT_ADVERTISE has no effect in browser mode. Unset it, or unset CT_AGENT_MODE.")
+  if (values.mode !== "mesh" && values.directAdvertise !== undefined)
+    warnings.push(`CT_AGENT_DIRECT_ADVERTISE has no effect in ${values.mode} mode. Unset it, or unset CT_AGENT_MODE.`)
   if (values.directory !== undefined && values.certificateFolder === undefined)
     warnings.push("CT_ACME_DIRECTORY_URL has no effect without CT_ACME_CERT_OUT_DIR. Set both, or neither.")
   if (values.origin.isHttp2 === true && values.tls === "passthrough" && values.certificateFolder !== undefined)
@@ -211,7 +212,7 @@ const missingTokens = Effect.fnUntraced(function* (named: string | undefined, mu
               "CT_AGENT_JOIN_TOKEN",
               "copy the join token from the install page of the tunnel, or set CT_BOOTSTRAP"
             ),
-          mode === "browser" &&
+          mode !== "mesh" &&
             token === undefined &&
             Problems.unset(
               "CT_AGENT_TOKEN",

@@ -105,9 +105,9 @@ export const variables = {
   }),
   mode: defaulted(
     "CT_AGENT_MODE",
-    Parser.literal("browser", "mesh"),
+    Parser.literal("browser", "mesh", "port"),
     "mesh",
-    "Kind of tunnel: browser for visitors by host name, mesh for clients over Noise."
+    "Kind of tunnel: browser for visitors by host name, port for visitors at a public port, mesh for clients over Noise."
   ),
   edge: optional("CT_AGENT_EDGE", hostPort, "Address of the edge.", {
     standard: "the control plane's host and its mesh port"

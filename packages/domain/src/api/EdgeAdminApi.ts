@@ -7,6 +7,7 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "
 import { ChannelId } from "../channels/Channel.ts"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../edges/EdgeErrors.ts"
+import { PublicPort } from "../edges/PublicPort.ts"
 import { AgentProof, TunnelOptions } from "../edges/TunnelOptions.ts"
 import { ReceiptKey, ReceiptPage } from "../tunnels/Receipt.ts"
 import {
@@ -101,6 +102,11 @@ class TunnelOrdersApi extends HttpApiGroup.make("orders")
     HttpApiEndpoint.post("setOptions", "/internal/tunnel/options", {
       headers: policyHeaders,
       payload: TunnelOptions,
+      success: HttpApiSchema.Empty(200)
+    }).middleware(ReadsEdgeBody),
+    HttpApiEndpoint.post("setPort", "/internal/tunnel/port", {
+      headers: tokenHeader,
+      payload: PublicPort,
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody),
     HttpApiEndpoint.post("setAgentKeys", "/internal/tunnel/agent-keys", {

@@ -238,6 +238,14 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "The routing token was revoked with its tunnel; no host name can use it.",
   HostnameTaken:
     "Another tunnel has this host name.",
+  PortRefused:
+    "A field of the request contradicts the kind of the tunnel, or the port is none that edges offer.",
+  PortTaken:
+    "Another tunnel has the port.",
+  NoPortLeft:
+    "No edge offers a port of the protocol, or no port is left for the account.",
+  PortLimitReached:
+    "The account has reached its limit of public ports.",
   AlertRefused:
     "A field of the alert is not acceptable.",
   AlertNotFound:

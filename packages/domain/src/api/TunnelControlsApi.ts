@@ -13,6 +13,7 @@ import {
   ShareLinkNotFound,
   TunnelWithoutHostname
 } from "../tunnels/GateErrors.ts"
+import { PortRefused } from "../tunnels/PortErrors.ts"
 import { MintedShareLink, ShareLabel, ShareLink, ShareTtl } from "../tunnels/ShareLink.ts"
 import {
   AccessRefused,
@@ -207,7 +208,7 @@ const writes = [
     params: id,
     payload: HttpOnlyState,
     success: HttpOnlyState,
-    error: TunnelNotFound
+    error: [TunnelNotFound, PortRefused]
   })
     .annotate(OpenApi.Summary, "Sets whether visitors may use only HTTP, or other protocols over TLS as well.")
     .middleware(ReadsBody),

@@ -9,12 +9,13 @@ import {
   HostnameTaken,
   NoHostnameToVerify
 } from "../tunnels/HostnameErrors.ts"
-import { Installation, RotatedToken, Tunnel, TunnelChange, TunnelName } from "../tunnels/Tunnel.ts"
+import { NoPortLeft, PortLimitReached, PortRefused, PortTaken } from "../tunnels/PortErrors.ts"
+import { Installation, RotatedToken, Tunnel, TunnelChange, TunnelKind, TunnelName } from "../tunnels/Tunnel.ts"
 import { GrantNotFound, TunnelLimitReached, TunnelNotFound } from "../tunnels/TunnelErrors.ts"
 import { Email } from "../values/Email.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { Subject, TunnelIdInPath } from "../values/Ids.ts"
-import { UnixSeconds } from "../values/Numbers.ts"
+import { Port, UnixSeconds } from "../values/Numbers.ts"
 import { IdempotencyKeyReused, LimitReached, RateLimited } from "../values/RequestErrors.ts"
 import { AccountAccess, RateLimit, SameOrigin } from "./Access.ts"
 import { idempotencyHeader, pageQuery } from "./Page.ts"
@@ -29,6 +30,17 @@ export class AccessRequest extends Schema.Class<AccessRequest>("AccessRequest")(
   note: Schema.String,
   at: UnixSeconds
 }) {}
+
+/** What a tunnel is created with. */
+export const NewTunnel = Schema.Struct({
+  name: TunnelName,
+  hostname: Schema.optionalKey(Hostname),
+  /** `http` where it is absent. */
+  kind: Schema.optionalKey(TunnelKind),
+  /** The public port that is wanted; without it one is allotted. */
+  port: Schema.optionalKey(Port)
+})
+export type NewTunnel = typeof NewTunnel.Type
 
 const reads = [
   HttpApiEndpoint.get("list", "/me/tunnels", { query: pageQuery, success: Schema.Array(Tunnel) })
@@ -67,20 +79,29 @@ const reads = [
 const writes = [
   HttpApiEndpoint.post("create", "/me/tunnels", {
     headers: idempotencyHeader,
-    payload: Schema.Struct({ name: TunnelName, hostname: Schema.optionalKey(Hostname) }),
+    payload: NewTunnel,
     success: Tunnel,
-    error: [TunnelLimitReached, HostnameReserved, HostnameTaken, IdempotencyKeyReused]
+    error: [
+      TunnelLimitReached,
+      HostnameReserved,
+      HostnameTaken,
+      IdempotencyKeyReused,
+      NoPortLeft,
+      PortLimitReached,
+      PortRefused,
+      PortTaken
+    ]
   })
     .annotate(
       OpenApi.Summary,
-      "Creates a tunnel; without a host name it is assigned one, if the operator has configured a zone."
+      "Creates a tunnel; without a host name it is assigned one, if the operator has configured a zone. Of kind tcp or udp it gets a public port instead."
     )
     .middleware(ReadsBody),
   HttpApiEndpoint.patch("change", "/me/tunnels/:id", {
     params: id,
     payload: TunnelChange,
     success: Tunnel,
-    error: TunnelNotFound
+    error: [TunnelNotFound, PortRefused]
   })
     .annotate(
       OpenApi.Summary,

@@ -8,6 +8,7 @@ import { pattern } from "../values/Pattern.ts"
 import { line } from "../values/Text.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AccessPolicy } from "./AccessPolicy.ts"
+import { OfferedPorts, PublicPort } from "./PublicPort.ts"
 import { AgentProof, TunnelOptions } from "./TunnelOptions.ts"
 
 /** Whether an edge ends the TLS of a host name (`gelb`) or passes it through. */
@@ -57,7 +58,9 @@ export class Heartbeat extends Schema.Class<Heartbeat>("Heartbeat")(
     signature: Schema.optionalKey(Signature),
     rebuilt: Schema.optionalKey(Schema.NullOr(Epoch)),
     admin_url: Schema.optionalKey(AdminUrl),
-    admin_signature: Schema.optionalKey(Signature)
+    admin_signature: Schema.optionalKey(Signature),
+    /** The ports that it offers to tunnels; absent where it offers none. */
+    ports: Schema.optionalKey(OfferedPorts)
   })
 ) {}
 
@@ -84,6 +87,8 @@ export class Authorisation extends Schema.Class<Authorisation>("Authorisation")(
   records_name: Schema.NullOr(Hex64).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   agent_proof: AgentProof.pipe(Schema.withDecodingDefaultKey(Effect.succeed("optional" as const))),
   ...TunnelOptions.fields,
+  /** The public port of the tunnel. */
+  port: Schema.NullOr(PublicPort).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   /** Visitors of its gelb hosts have to log in. */
   require_login: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   /** An opaque name of the account whose shares the tunnel uses, the same for all of its tunnels and of its service accounts'. */

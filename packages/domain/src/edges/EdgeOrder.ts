@@ -11,6 +11,7 @@ import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AccessPolicy } from "./AccessPolicy.ts"
 import { Tier } from "./EdgeNode.ts"
+import { PublicPort } from "./PublicPort.ts"
 import { AgentProof, TunnelOptions } from "./TunnelOptions.ts"
 
 /** The revision of the tunnel's policy that the order belongs to, by which agents know whether they have it. */
@@ -41,6 +42,8 @@ export const edgeOrderFields = {
   Revoke: { successor: Schema.optionalKey(RoutingToken) },
   SetOptions: { options: TunnelOptions, ...revision },
   SetAccessPolicy: { policy: Schema.NullOr(AccessPolicy), ...revision },
+  /** The public port of the tunnel. Only edges that offer ports get it. */
+  SetPort: { port: PublicPort },
   /** The keys of the agents that may serve the tunnel, and whether one of them must be proved. */
   SetAgentKeys: {
     keys: Schema.Array(PublicKey),

@@ -1,10 +1,11 @@
 /** A tunnel: a public host name that its owner's agent serves. */
 import { Effect, Schema } from "effect"
+import type { PortProtocol } from "../edges/PublicPort.ts"
 import { AgentProof, TunnelOptions, TunnelOptionsChange } from "../edges/TunnelOptions.ts"
 import { AgentId } from "../enrollment/AgentStatus.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { Subject, TunnelId } from "../values/Ids.ts"
-import { UnixSeconds } from "../values/Numbers.ts"
+import { Port, UnixSeconds } from "../values/Numbers.ts"
 import { literal } from "../values/Pattern.ts"
 import { label } from "../values/Text.ts"
 import { JoinToken, RoutingToken } from "../values/Tokens.ts"
@@ -43,6 +44,24 @@ export type TunnelName = typeof TunnelName.Type
 export const BridgeMode = literal(["off", "ephemeral", "permanent"])
 export type BridgeMode = typeof BridgeMode.Type
 
+/** `http`: reached by a host name. `tcp`, `udp`: reached at a public port of the edges. */
+export const TunnelKind = literal(["http", "tcp", "udp"])
+export type TunnelKind = typeof TunnelKind.Type
+
+/**
+ * Where the public reaches a tunnel that has a port.
+ *
+ * @example
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { portAddress } from "@catenet/domain/tunnels/Tunnel"
+ *
+ * strictEqual(portAddress("tcp", "tcp.example.net", 20022), "tcp://tcp.example.net:20022")
+ * ```
+ */
+export const portAddress = (protocol: PortProtocol, host: string, port: number): string =>
+  `${protocol}://${host}:${port}`
+
 /** As its owner sees it; the routing token is not part of it. */
 export class Tunnel extends Schema.Class<Tunnel>("Tunnel")({
   id: TunnelId,
@@ -60,6 +79,11 @@ export class Tunnel extends Schema.Class<Tunnel>("Tunnel")({
   bridge_mode: BridgeMode,
   owned: Schema.Boolean,
   created_at: UnixSeconds,
+  kind: TunnelKind.pipe(Schema.withDecodingDefaultKey(Effect.succeed("http" as const))),
+  /** The public port; null for a tunnel that is reached by a host name. */
+  port: Schema.NullOr(Port).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  /** The host name at which the port is reached; null without a port. */
+  port_host: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   agent_proof: AgentProof.pipe(Schema.withDecodingDefaultKey(Effect.succeed("optional" as const))),
   ...TunnelOptions.fields
 }) {}
@@ -72,6 +96,26 @@ export class TunnelOfSubject extends Schema.Class<TunnelOfSubject>("TunnelOfSubj
   hostname: Schema.NullOr(Hostname),
   created_at: UnixSeconds
 }) {}
+
+/**
+ * Where visitors reach it; `hostsPort` is the port of all host names. Undefined where they cannot.
+ *
+ * @example
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { addressOf } from "@catenet/domain/tunnels/Tunnel"
+ *
+ * const ssh = { hostname: null, kind: "tcp", port: 20022, port_host: "tcp.example.net" } as const
+ * strictEqual(addressOf(ssh as never, 443), "tcp://tcp.example.net:20022")
+ * ```
+ */
+export const addressOf = (
+  { hostname, kind, port, port_host }: Pick<Tunnel, "hostname" | "kind" | "port" | "port_host">,
+  hostsPort: number
+): string | undefined => {
+  if (hostname !== null) return publicAddress(hostname, hostsPort)
+  return kind === "http" || port === null || port_host === null ? undefined : portAddress(kind, port_host, port)
+}
 
 /** What changes when an owner edits a tunnel; an absent member stays as it is. */
 export class TunnelChange extends Schema.Class<TunnelChange>("TunnelChange")({
@@ -94,6 +138,6 @@ export class Installation extends Schema.Class<Installation>("Installation")({
   control_plane_url: Schema.String,
   edge: Schema.String,
   hostname: Schema.NullOr(Hostname),
-  /** Where visitors reach the host name; absent where there is none. */
+  /** Where visitors reach the tunnel; absent where it has neither a host name nor a port. */
   public_url: Schema.optionalKey(Schema.String)
 }) {}

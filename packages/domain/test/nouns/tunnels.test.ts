@@ -4,6 +4,7 @@ import * as CertificateStanding from "@catenet/domain/certificates/CertificateSt
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import * as EdgeNode from "@catenet/domain/edges/EdgeNode"
 import * as EdgeOrder from "@catenet/domain/edges/EdgeOrder"
+import * as PublicPort from "@catenet/domain/edges/PublicPort"
 import * as TicketKeys from "@catenet/domain/edges/TicketKeys"
 import * as TunnelOptions from "@catenet/domain/edges/TunnelOptions"
 import * as AddressRange from "@catenet/domain/rules/AddressRange"
@@ -39,6 +40,7 @@ describeNouns("Uptime", Uptime)
 describeNouns("TicketKeys", TicketKeys)
 describeNouns("EdgeNode", EdgeNode)
 describeNouns("EdgeOrder", EdgeOrder)
+describeNouns("PublicPort", PublicPort)
 describeNouns("GateVisit", GateVisit)
 describeNouns("HostnameOwnership", { DnsRecord, HostnameProof })
 describeNouns("Reachability", Reachability)

@@ -12,6 +12,7 @@ import * as Authentication from "@catenet/domain/identity/AuthenticationErrors"
 import * as Topologies from "@catenet/domain/topologies/TopologyErrors"
 import * as Gate from "@catenet/domain/tunnels/GateErrors"
 import * as Hostnames from "@catenet/domain/tunnels/HostnameErrors"
+import * as Ports from "@catenet/domain/tunnels/PortErrors"
 import * as Tunnels from "@catenet/domain/tunnels/TunnelErrors"
 import { problemType } from "@catenet/domain/values/Problem"
 import * as Requests from "@catenet/domain/values/RequestErrors"
@@ -215,6 +216,10 @@ const table = [
   [Hostnames.RoutingTokenRevoked, 409, ["(token of a deleted tunnel)"]],
   [Tunnels.TunnelNotFound, 404, ["foreign or unknown tunnel"]],
   [Tunnels.TunnelLimitReached, 403, ["(tunnels of an account)"]],
+  [Ports.PortRefused, 400, ["(public port)"]],
+  [Ports.PortTaken, 409, ["(public port)"]],
+  [Ports.NoPortLeft, 409, ["(public port)"]],
+  [Ports.PortLimitReached, 403, ["(public ports of an account)"]],
   [CertificateAdmission.AgentProofRequired, 403, ["(call of a tunnel whose agents prove a key)"]],
   [CertificateAdmission.HostnameGuarded, 409, ["(completion of a host name with a login)"]],
   [CertificateAdmission.ClaimNotLapsed, 409, ["(reclaim)"]],
@@ -255,6 +260,7 @@ const modules = {
   EnrollmentErrors: Enrollment,
   GateErrors: Gate,
   HostnameErrors: Hostnames,
+  PortErrors: Ports,
   PipelineErrors: Pipelines,
   RequestErrors: Requests,
   TopologyErrors: Topologies,

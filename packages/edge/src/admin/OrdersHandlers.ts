@@ -43,6 +43,7 @@ export const OrdersHandlers = HttpApiBuilder.group(
         ),
       setLogin: ({ headers, payload }) =>
         orders.setLogin(Redacted.value(headers["x-ct-routing-token"]), payload.required, headers[revisionHeader]),
+      setPort: ({ headers, payload }) => orders.setPort(Redacted.value(headers["x-ct-routing-token"]), payload),
       setAgentKeys: ({ headers, payload, query: { proof = "optional" } }) =>
         orders.setAgentKeys(Redacted.value(headers["x-ct-routing-token"]), payload, proof),
       setOptions: ({ headers, payload }) =>

@@ -23,6 +23,8 @@ export interface ListenSocketsOptions {
   /** The variable that sets the address, for error messages. */
   readonly variable: string
   readonly sharing: Sharing
+  /** How many sockets listen in this process; several by default. */
+  readonly sockets?: number | undefined
   readonly onConnection: (socket: Socket) => void
   /** The system could not accept a connection. */
   readonly onFailure: () => void
@@ -79,7 +81,10 @@ const requireVacant = (options: ListenSocketsOptions) => {
 
 const shared = Effect.fn("ListenSockets.shared")(function* (options: ListenSocketsOptions) {
   const first = yield* listenSocket(options, options.address.port, true)
-  const others = yield* Effect.replicateEffect(listenSocket(options, first.port, true), several - 1)
+  const others = yield* Effect.replicateEffect(
+    listenSocket(options, first.port, true),
+    (options.sockets ?? several) - 1
+  )
   return [first, ...others]
 })
 

@@ -37,6 +37,7 @@ export interface ListenerOptions {
   /** Handles a fault in a callback of a connection, and ends the connection. */
   readonly ending: (socket: Socket) => OnFault
   readonly sharing?: ListenSockets.Sharing
+  readonly sockets?: number
 }
 
 /** Probes from this process, which are closed when they are accepted. */

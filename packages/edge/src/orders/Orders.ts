@@ -3,6 +3,7 @@
  * returns.
  */
 import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
+import type { PublicPort } from "@catenet/domain/edges/PublicPort"
 import type { AgentProof, TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
 import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -21,6 +22,8 @@ interface Applied {
   readonly revoke: (token: string, successor?: string) => Effect.Effect<void>
   /** Sets the name of a tunnel's records, if it had another token before. */
   readonly setRecords: (token: string, name: string) => Effect.Effect<void>
+  /** Sets the public port of the tunnel. */
+  readonly setPort: (token: string, port: PublicPort) => Effect.Effect<void>
   /** Sets the keys of the agents that may serve the tunnel, and ends the sessions of all others. */
   readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => Effect.Effect<void>
   /** This and the next two also tell agents that enforce the policy, with its `revision` if it is known. */
@@ -120,6 +123,7 @@ export class Orders extends Context.Service<
           agents.revoke(token)
           relays.cut(token, "revoked")
         }),
+      setPort: (token, port) => everywhere({ _tag: "SetPort", token, port }, () => routes.setPort(token, port)),
       setAgentKeys: (token, keys, proof) =>
         everywhere({ _tag: "SetAgentKeys", token, keys, proof }, () => {
           if (routes.isRevoked(token)) return

@@ -64,7 +64,7 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
     const authorizations = yield* authorizationsOf(controlPlane, edgeId)
     for (const token of revoked) yield* restored.revoke(token)
     for (const authorization of authorizations) {
-      const { admission_until, agent_keys, agent_proof, hostname, owner_account } = authorization
+      const { admission_until, agent_keys, agent_proof, hostname, owner_account, port } = authorization
       const { policy, records_name, require_login, tier, token } = authorization
       const plain = Redacted.value(token)
       if (records_name !== null) yield* orders.setRecords(plain, records_name)
@@ -74,6 +74,7 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
         const account = owner_account ?? undefined
         yield* restored.authorize(hostname, { token: plain, tier, admissionUntil: admission_until, account })
       }
+      if (port !== null) yield* restored.setPort(plain, port)
       yield* restored.setAgentKeys(plain, agent_keys, agent_proof)
       if (policy !== null || routes.policy(plain) !== null) yield* restored.setPolicy(plain, policy)
     }

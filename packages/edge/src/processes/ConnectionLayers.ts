@@ -14,6 +14,7 @@ import { FrontDoor } from "../frontdoor/FrontDoor.ts"
 import { SlotProtocol } from "../frontdoor/SlotProtocol.ts"
 import { VisitorRouter } from "../frontdoor/VisitorRouter.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
+import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Orders } from "../orders/Orders.ts"
@@ -42,6 +43,7 @@ export const layer = Layer.mergeAll(
   LocalRoom.layer,
   ChannelPlacement.layer,
   VisitorRouter.layer,
+  VisitorPlaces.layer,
   TerminatedConnections.layer,
   Relays.layer,
   Routes.layer,

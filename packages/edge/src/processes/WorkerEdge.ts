@@ -17,6 +17,7 @@ import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { drain } from "../orders/Drain.ts"
 import { Orders } from "../orders/Orders.ts"
+import * as TcpPorts from "../ports/TcpPorts.ts"
 import { Relays } from "../relay/Relays.ts"
 import type { RouteOrder } from "../routes/RouteOrder.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
@@ -55,6 +56,8 @@ const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: Ro
       return orders.revoke(order.token, order.successor)
     case "SetAgentKeys":
       return orders.setAgentKeys(order.token, order.keys, order.proof)
+    case "SetPort":
+      return orders.setPort(order.token, order.port)
     case "SetOptions":
       return orders.setOptions(order.token, order.options, order.revision)
     case "CutMembers":
@@ -179,6 +182,7 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   yield* SiblingLinks.open(SocketPaths.siblingPaths(init.folder, init.index, settings.processes))
   yield* health.expect(yield* PublicListeners.names)
   const listeners = yield* PublicListeners.open(limiter, "one-of-several")
+  yield* TcpPorts.serve(limiter)
   const report = yield* reporter(limiter, main)
   const sendReport = Effect.map(report, (report) => channel.send({ _tag: "Reported", report }))
   // First, so that the edge is healthy when it reports that it is ready.

@@ -19,6 +19,7 @@ export const RouteOrder = Schema.TaggedUnion({
   },
   SetOptions: { ...edgeOrderFields.SetOptions, token },
   SetLogin: { ...edgeOrderFields.SetLogin, token },
+  SetPort: { ...edgeOrderFields.SetPort, token },
   Revoke: { ...edgeOrderFields.Revoke, token, successor: Schema.optionalKey(Schema.String) },
   SetAgentKeys: { ...edgeOrderFields.SetAgentKeys, token, keys: Schema.Array(Schema.String) },
   SetAccessPolicy: { ...edgeOrderFields.SetAccessPolicy, token },

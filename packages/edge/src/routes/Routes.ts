@@ -3,6 +3,7 @@
  * looked up in it. Tokens are 64 lower-case hex digits, hosts are normalized.
  */
 import type { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
+import type { PublicPort } from "@catenet/domain/edges/PublicPort"
 import { type AgentProof, allOff, isAnyOn, type TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../settings/Settings.ts"
@@ -47,6 +48,8 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
   const records = new Map<string, string>()
   const successors = new Map<string, string>()
   const accounts = new Map<string, string>()
+  const ports = new Map<string, PublicPort>()
+  const portWatchers = new Set<(token: string) => void>()
 
   const gated = new Set<string>()
   /** Hosts that agents bound by themselves; they do not make a tunnel named. */
@@ -54,6 +57,12 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
   const takenOf = new Map<string, number>()
 
   const setLogin = (token: string, required: boolean) => void (required ? gated.add(token) : gated.delete(token))
+
+  const setPort = (token: string, port: PublicPort) => {
+    if (revoked.has(token)) return
+    ports.set(token, port)
+    for (const changed of portWatchers) changed(token)
+  }
 
   const forget = (host: string) => {
     const token = routes.get(host)?.token
@@ -112,7 +121,10 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
     find: (host) => routes.get(host),
     knows: (token) => hostsOf.has(token),
     isNamed: (token) =>
-      (hostsOf.get(token) ?? 0) > (takenOf.get(token) ?? 0) || enrolled.has(token) || policies.has(token),
+      (hostsOf.get(token) ?? 0) > (takenOf.get(token) ?? 0) ||
+      enrolled.has(token) ||
+      policies.has(token) ||
+      ports.has(token),
     isRevoked: (token) => revoked.has(token),
     accountOf: (token) => accounts.get(token),
     recordsOf,
@@ -128,10 +140,20 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
       options.delete(token)
       if (heir !== undefined && gated.has(token)) gated.add(heir)
       gated.delete(token)
+      const port = ports.get(token)
+      ports.delete(token)
+      if (port !== undefined) for (const changed of portWatchers) changed(token)
+      if (port !== undefined && heir !== undefined) setPort(heir, port)
       for (const [host, route] of Array.from(routes))
         if (route.token !== token) continue
         else if (heir === undefined) forget(host)
         else lead(host, { ...route, token: heir })
+    },
+    port: (token) => ports.get(token),
+    setPort,
+    watchPorts: (changed) => {
+      portWatchers.add(changed)
+      for (const token of ports.keys()) changed(token)
     },
     policy: (token) => policies.get(token) ?? null,
     setPolicy: (token, policy) => {
@@ -157,6 +179,7 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
       ...Array.from(enrolled, ([token, { keys, proof }]): RouteOrder => {
         return { _tag: "SetAgentKeys", token, keys: Array.from(keys), proof }
       }),
+      ...Array.from(ports, ([token, port]): RouteOrder => ({ _tag: "SetPort", token, port })),
       ...Array.from(policies, ([token, policy]): RouteOrder => ({ _tag: "SetAccessPolicy", token, policy }))
     ],
     dump: () => Array.from(routes, ([hostname, { token }]) => ({ hostname, token }))
@@ -180,6 +203,11 @@ export class Routes extends Context.Service<
     readonly accountOf: (token: string) => string | undefined
     /** Refuses the token from now on; its hosts lead to the successor, or are dropped if there is none. */
     readonly revoke: (token: string, successor?: string) => void
+    /** The public port of the tunnel. */
+    readonly port: (token: string) => PublicPort | undefined
+    readonly setPort: (token: string, port: PublicPort) => void
+    /** Calls back for each token that has a port, and whenever the port of one changes. */
+    readonly watchPorts: (changed: (token: string) => void) => void
     /** The name of the tunnel's records, which outlives its token. */
     readonly recordsOf: (token: string) => string
     readonly setRecords: (token: string, name: string) => void

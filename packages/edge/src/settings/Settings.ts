@@ -2,6 +2,7 @@
  * Everything the edge reads from its environment, once, at the start (data-plane 1.5): the values of the table, and what follows
  * from them.
  */
+import { isOffered } from "@catenet/domain/edges/PublicPort"
 import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import type { Address } from "@catenet/platform/NetworkParser"
 import * as VariableReader from "@catenet/platform/VariableReader"
@@ -52,6 +53,26 @@ const hostProblems = (values: PartialValues) => (name: PlatformHost) => {
 
 const hostNames = ["portal", "auth", "masque", "adminUi"] as const
 
+/** Ports for tunnels at which the edge itself listens. */
+const portConflicts = (values: PartialValues) => {
+  const own = [
+    values.mesh,
+    values.frontDoor,
+    values.browser,
+    values.httpRedirect,
+    values.admin,
+    values.metrics,
+    values.channelBroker,
+    values.channelRelay,
+    values.channelWebSocket
+  ].flatMap((address) => (address === undefined || address.port === 0 ? [] : [address.port]))
+  const conflict = own.find((port) => isOffered(values.ports, port))
+  return (
+    conflict !== undefined &&
+    Problems.problem("CT_EDGE_PORTS", `contains ${conflict}, at which this edge listens itself`, "leave it out")
+  )
+}
+
 /** Rules across the variables. */
 const rules = (values: PartialValues): ReadonlyArray<Problems.Problem> =>
   Problems.all(
@@ -78,7 +99,8 @@ const rules = (values: PartialValues): ReadonlyArray<Problems.Problem> =>
     ),
     halves("WS_CHANNEL", values.webSocketCert, values.webSocketKey),
     halves("WILDCARD", values.wildcardCert, values.wildcardKey),
-    hostNames.flatMap(hostProblems(values))
+    hostNames.flatMap(hostProblems(values)),
+    portConflicts(values)
   )
 
 /** Paths of a PEM certificate chain and its key; undefined without both. */

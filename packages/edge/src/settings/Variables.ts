@@ -8,6 +8,7 @@ import { defaulted, optional, required } from "@catenet/platform/Variable"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { Option, Schema } from "effect"
 import { cap, channelVariables, off, whole } from "./ChannelVariables.ts"
+import { portVariables } from "./PortVariables.ts"
 import { maxAutomatic, maxProcesses } from "./ProcessCount.ts"
 
 const address = Parser.quoted(Parser.described(anyAddress, { example: "127.0.0.1:8443" }))
@@ -138,6 +139,7 @@ export const variables = {
   }),
   adminUiCert: optional("CT_EDGE_ADMIN_UI_CERT", Parser.path, chainOf("ADMIN_UI")),
   adminUiKey: optional("CT_EDGE_ADMIN_UI_KEY", Parser.path, keyOf("ADMIN_UI")),
+  ...portVariables,
   browser: optional("CT_EDGE_BROWSER_LISTEN", address, "Address of a listener for visitors of tunnels only."),
   processes: defaulted(
     "CT_EDGE_PROCESSES",

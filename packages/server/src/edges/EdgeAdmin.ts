@@ -58,6 +58,8 @@ const orders = (
       return orders.setOptions({ headers, payload: call.options })
     case "SetLogin":
       return orders.setLogin({ headers, payload: { required: call.required } })
+    case "SetPort":
+      return orders.setPort({ headers, payload: call.port })
     case "SetAccessPolicy":
       return orders.setAccessPolicy({ headers, payload: call.policy })
     case "SetAgentKeys":

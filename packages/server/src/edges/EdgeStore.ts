@@ -1,9 +1,11 @@
 /** Edge servers, and what an edge has to know about tunnels when it boots. */
 import { Authorisation, EdgeNode, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
+import { type OfferedPorts } from "@catenet/domain/edges/PublicPort"
 import { allOff, tunnelOptionNames, TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { PublicKey } from "@catenet/domain/values/Keys"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { accountName, knownKeys, proofOf } from "./AgentKeyStore.ts"
@@ -20,6 +22,10 @@ const Slice = Schema.Struct({
   limit: Schema.UndefinedOr(Schema.Int),
   liveSince: Schema.Int
 })
+
+/** The public port of tunnel `t`. */
+export const portOf = (sql: SqlClient.SqlClient) => sql`(
+  select jsonb_build_object('protocol', p.protocol, 'port', p.port) from public_ports p where p.tunnel_id = t.id)`
 
 /** Where in the list of what an edge knows something is: hostnames first, then tunnels that have none, by their ids. */
 export const Place = Schema.Struct({ bare: Schema.Boolean, place: Schema.String })
@@ -50,7 +56,7 @@ const Owner = Schema.Struct({
 
 const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const ofTunnel = sql`${knownKeys(sql)} as agent_keys, ${proofOf(sql)} as agent_proof, t.records_name,
-    ${accountName(sql)} as owner_account`
+    ${accountName(sql)} as owner_account, ${portOf(sql)} as port`
   const knownTo = SqlSchema.findAll({
     Request: Restored,
     Result: Known,
@@ -91,6 +97,11 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
         where edge_nodes.pubkey is null or edge_nodes.pubkey = excluded.pubkey
         returning id`
     }),
+    /** The ports that an edge offers from now on. */
+    offer: (id: string, ports: OfferedPorts | undefined) => {
+      const offered = ports === undefined ? sql`null::jsonb` : sql`${PgTypes.jsonb(ports)}`
+      return sql`update edge_nodes set ports = ${offered} where id = ${id} and ports is distinct from ${offered}`
+    },
     /** By id. */
     list: SqlSchema.findAll({
       Request: Slice,

@@ -80,7 +80,7 @@ export class Edges extends Context.Service<
 
     return {
       heartbeat: Effect.fn("Edges.heartbeat")(function* (heartbeat: Heartbeat) {
-        const { admin_url = null, id, peer_addr, pubkey, rebuilt } = heartbeat
+        const { admin_url = null, id, peer_addr, ports, pubkey, rebuilt } = heartbeat
         if (!isWhole(heartbeat)) return yield* new HeartbeatProofIncomplete()
         if ((pubkey !== undefined && !proves(heartbeat)) || !provesAddress(heartbeat)) {
           return yield* new HeartbeatRefused()
@@ -88,6 +88,7 @@ export class Edges extends Context.Service<
         const seenAt = yield* unixSeconds
         const recorded = yield* store.report({ id, peerAddr: peer_addr, pubkey: pubkey ?? null, seenAt })
         if (Option.isNone(recorded)) return yield* new HeartbeatRefused()
+        yield* store.offer(id, ports)
         if (rebuilt === undefined) return undefined
         const url = home?.id === id ? home.url : admin_url
         const entered = yield* addresses.alive({ id, url, rebuilt, now: seenAt })

@@ -40,6 +40,7 @@ const aboutOf = (call: EdgeOrder): string | null => {
     case "SetAccessPolicy":
     case "SetAgentKeys":
     case "SetLogin":
+    case "SetPort":
       return call._tag
     case "CutMembers":
       return `members ${call.holder ?? ""}${call.keeps === undefined ? "" : " by another grant"}`
@@ -126,7 +127,8 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
           select queue, edge_id, about, call, ${now}, ${now}, ${leasedUntil}
           from ${rows}, (select edge_id from edge_addresses where expires_at > ${now}
             union select ${home}::text where ${home}::text is not null) as live
-          where ${only === null ? sql`true` : isNews(only)}
+          where ${only === null ? sql`true` : isNews(only)} and (written.call ->> '_tag' <> 'SetPort' or exists (
+            select 1 from edge_nodes e where e.id = edge_id and e.ports is not null))
           order by place, edge_id returning id`)
       )
     }

@@ -1,6 +1,6 @@
 /** The page of one tunnel with everything on it, also as the answer to a form on it that was refused. */
 import type { Caller } from "@catenet/domain/api/Access"
-import { publicAddress } from "@catenet/domain/tunnels/Tunnel"
+import { addressOf as publicAddressOf } from "@catenet/domain/tunnels/Tunnel"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelIdInPath } from "@catenet/domain/values/Ids"
 import { Effect, Option, Schema } from "effect"
@@ -39,7 +39,7 @@ export const make = Effect.gen(function* () {
   const standings = yield* CertificateStandings
   const { gateHostsPort, portalBaseUrl } = yield* Settings
 
-  const addressOf = ({ hostname }: Tunnel) => (hostname === null ? undefined : publicAddress(hostname, gateHostsPort))
+  const addressOf = (tunnel: Tunnel) => publicAddressOf(tunnel, gateHostsPort)
 
   const standingOf = (hostname: string) => Effect.map(standings.of([hostname]), (found) => found.get(hostname))
 

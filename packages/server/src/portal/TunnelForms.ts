@@ -4,6 +4,7 @@
  */
 import { switchOption, tunnelOptionNames } from "@catenet/domain/edges/TunnelOptions"
 import { AlertFormat } from "@catenet/domain/tunnels/AlertFormat"
+import type { PortRefused } from "@catenet/domain/tunnels/PortErrors"
 import { ShareLabel, ShareTtl } from "@catenet/domain/tunnels/ShareLink"
 import { BridgeMode, TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
@@ -80,7 +81,7 @@ const ofTunnelPage = Effect.gen(function* () {
   const switched =
     (
       part: string,
-      set: (sent: Submission, isOn: boolean) => Effect.Effect<unknown, MalformedRequest | TunnelNotFound>
+      set: (sent: Submission, isOn: boolean) => Effect.Effect<unknown, MalformedRequest | PortRefused | TunnelNotFound>
     ): Submit =>
     (sent) =>
       Effect.as(set(sent, sent.form["enabled"] !== undefined), seeOther(back(sent, part)))

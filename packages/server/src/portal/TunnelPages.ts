@@ -231,7 +231,12 @@ export const make = Effect.map(dependencies, (state) => ({
           MalformedRequest: () => again(400, texts.nameRefused),
           TunnelLimitReached: ({ limit }) => again(403, texts.limitReached(limit)),
           HostnameTaken: ({ hostname }) => again(409, texts.hostnameTaken(hostname)),
-          IdempotencyKeyReused: Effect.die
+          IdempotencyKeyReused: Effect.die,
+          // The form asks for a host name.
+          NoPortLeft: Effect.die,
+          PortLimitReached: Effect.die,
+          PortRefused: Effect.die,
+          PortTaken: Effect.die
         })
       )
     },

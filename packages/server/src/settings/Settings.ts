@@ -100,6 +100,12 @@ export const variables = {
     "10",
     "Number of tunnels that an account may have, unless an operator has set another limit."
   ),
+  portsPerAccount: defaulted(
+    "CT_CP_PORTS_PER_ACCOUNT",
+    Parser.whole(0, maxPerAccount),
+    "5",
+    "Number of tunnels with a public TCP or UDP port that an account may have; its tunnels are counted as well."
+  ),
   channelsPerAccount: defaulted(
     "CT_CP_CHANNELS_PER_ACCOUNT",
     Parser.whole(0, maxPerAccount),

@@ -6,6 +6,7 @@
 import type { Caller } from "@catenet/domain/api/Access"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { Tier } from "@catenet/domain/edges/EdgeNode"
+import { PublicPort } from "@catenet/domain/edges/PublicPort"
 import { isAnyOn, TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
 import { RotatedToken } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
@@ -18,6 +19,7 @@ import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { AgentKeyStore } from "../edges/AgentKeyStore.ts"
+import { portOf } from "../edges/EdgeStore.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { authorizeHost } from "../edges/OutboxStore.ts"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
@@ -33,7 +35,8 @@ const Held = Schema.Struct({
   routingToken: RoutingToken,
   accessPolicy: Schema.NullOr(AccessPolicy),
   options: TunnelOptions,
-  requireLogin: Schema.Boolean
+  requireLogin: Schema.Boolean,
+  publicPort: Schema.NullOr(PublicPort)
 })
 type Held = typeof Held.Type
 
@@ -61,8 +64,8 @@ const makeTokenRotationStore = Effect.gen(function* () {
       Request: Schema.Struct({ id: Schema.String, subject: Schema.NullOr(Schema.String) }),
       Result: Held,
       execute: ({ id, subject }) => sql`
-        select id, routing_token, access_policy, options, require_login from tunnels
-        where id = ${id} and (${subject}::text is null or subject = ${subject}) for update`
+        select t.id, t.routing_token, t.access_policy, t.options, t.require_login, ${portOf(sql)} as public_port from tunnels t
+        where t.id = ${id} and (${subject}::text is null or t.subject = ${subject}) for update`
     }),
     /** The old token is worthless from now on, at every edge. */
     replace: ({ fresh, id, now, old, recordsName }: Rotation) =>
@@ -120,11 +123,12 @@ export class TokenRotations extends Context.Service<
 
     const replaced = Effect.fnUntraced(function* (held: Option.Option<Held>, actor: string) {
       if (Option.isNone(held)) return yield* new TunnelNotFound()
-      const { accessPolicy: policy, id, options, requireLogin, routingToken: old } = held.value
+      const { accessPolicy: policy, id, options, publicPort: port, requireLogin, routingToken: old } = held.value
       const fresh = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
       const hosts = yield* store.moveHosts({ old, fresh })
       yield* store.replace({ id, old, fresh, recordsName: hashToken(old), now: yield* unixSeconds })
       if (isAnyOn(options)) yield* outbox.append(fresh, { _tag: "SetOptions", options })
+      if (port !== null) yield* outbox.append(fresh, { _tag: "SetPort", port })
       for (const { admissionUntil, hostname, tier } of hosts) {
         const serve = { tier, ...(admissionUntil === null ? {} : { admissionUntil }) }
         const call = authorizeHost(hostname, serve)

@@ -1,14 +1,18 @@
 /** Creates tunnels. The row of an idempotency key keeps the calls that were left for the edge, and the response. */
 import type { Caller } from "@catenet/domain/api/Access"
+import type { NewTunnel } from "@catenet/domain/api/TunnelsApi"
+import type { PortProtocol } from "@catenet/domain/edges/PublicPort"
 import { allOff } from "@catenet/domain/edges/TunnelOptions"
-import { HostnameTaken } from "@catenet/domain/tunnels/HostnameErrors"
+import { type HostnameReserved, HostnameTaken } from "@catenet/domain/tunnels/HostnameErrors"
 import { deriveHostname } from "@catenet/domain/tunnels/HostnameOwnership"
+import { type NoPortLeft, type PortLimitReached, PortRefused, type PortTaken } from "@catenet/domain/tunnels/PortErrors"
 import { Tunnel, type TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelLimitReached } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { type Subject, TunnelId } from "@catenet/domain/values/Ids"
-import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { type Port, UnixSeconds } from "@catenet/domain/values/Numbers"
+import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -25,10 +29,22 @@ import { AddressRecords } from "./hostnames/AddressRecords.ts"
 import { HostnameProofStore } from "./hostnames/HostnameProofStore.ts"
 import { HostnameRules } from "./hostnames/HostnameRules.ts"
 import { Hosts } from "./hostnames/Hosts.ts"
+import { PublicPorts } from "./PublicPorts.ts"
 import { TunnelStore } from "./TunnelStore.ts"
 import { tunnelOf } from "./TunnelStore.ts"
 
 type Account = Caller["Service"]
+
+/** Why an account gets no tunnel. */
+export type CreationRefusal =
+  | HostnameReserved
+  | HostnameTaken
+  | IdempotencyKeyReused
+  | NoPortLeft
+  | PortLimitReached
+  | PortRefused
+  | PortTaken
+  | TunnelLimitReached
 
 const idFrom = Schema.decodeSync(TunnelId)
 const tokenFrom = Schema.decodeSync(RoutingToken)
@@ -53,9 +69,10 @@ const dependencies = Effect.gen(function* () {
   const { tunnelsPerAccount } = yield* Settings
   const claims = yield* HostnameProofStore
   const rules = yield* HostnameRules
+  const ports = yield* PublicPorts
   const random = yield* SecureRandom.SecureRandom
   const withEntropy = Effect.provideService(SecureRandom.SecureRandom, random)
-  return { addresses, audits, claims, hosts, kept, once, outbox, rules, store, tunnelsPerAccount, withEntropy }
+  return { addresses, audits, claims, hosts, kept, once, outbox, ports, rules, store, tunnelsPerAccount, withEntropy }
 })
 type State = Effect.Success<typeof dependencies>
 
@@ -129,12 +146,32 @@ const insertAnswered = Effect.fnUntraced(function* (state: State, owner: Subject
     bridge_mode: "off",
     owned: true,
     created_at: UnixSeconds.make(createdAt),
+    kind: "http",
+    port: null,
+    port_host: null,
     agent_proof: "optional",
     ...allOff
   })
   const answer = { id, token, hostname: null, calls: [], tunnel }
   const keeps = yield* state.kept(repeat, MadeAndShown, answer)
   return (yield* enrol(state, row, state.tunnelsPerAccount, keeps)) ? tunnel : undefined
+})
+
+/** A tunnel that is reached at a port instead of a host name. */
+const insertWithPort = Effect.fnUntraced(function* (
+  state: State,
+  subject: Subject,
+  name: TunnelName,
+  protocol: PortProtocol,
+  wish: Port | undefined
+) {
+  const row = yield* fresh(state, subject, name, null)
+  const { id, routingToken: token } = row
+  yield* enrol(state, row, state.tunnelsPerAccount)
+  const port = yield* state.ports.allot(id, subject, protocol, wish)
+  if (state.rules.zone !== undefined) yield* state.addresses.want(Hostname.make(state.rules.portHost(protocol)))
+  const { ids } = yield* state.outbox.appendOwn(token, { _tag: "SetPort", port })
+  return { id, token, hostname: null, calls: ids }
 })
 
 /** Orders the edge at once when it can be reached, and later otherwise: the tunnel exists either way. */
@@ -165,19 +202,31 @@ const provision = Effect.fn("Tunnels.provision")(function* (
 const create = Effect.fn("Tunnels.create")(function* (
   state: State,
   account: Account,
-  request: { readonly name: TunnelName; readonly hostname?: Hostname },
+  request: NewTunnel,
   key: string | undefined
 ) {
   const { subject } = account
+  const { kind = "http", port } = request
+  if (kind === "http" && port !== undefined)
+    return yield* new PortRefused({ field: "port", reason: "is for tunnels of kind tcp or udp" })
+  if (kind !== "http" && request.hostname !== undefined)
+    return yield* new PortRefused({
+      field: "hostname",
+      reason: `does not go with kind ${kind}: such a tunnel is reached at a port`
+    })
   const derived =
     state.rules.zone === undefined ? "" : deriveHostname(request.name, sha256Hex(subject), state.rules.zone)
-  const hostname = request.hostname ?? Option.getOrNull(readHostname(derived))
+  const hostname = kind === "http" ? (request.hostname ?? Option.getOrNull(readHostname(derived))) : null
   const repeat = { caller: subject, operation: "create-tunnel", key, request }
-  const enrolled = hostname === null ? yield* insertAnswered(state, subject, request.name, repeat) : undefined
+  const isPlain = kind === "http" && hostname === null
+  const enrolled = isPlain ? yield* insertAnswered(state, subject, request.name, repeat) : undefined
   if (enrolled !== undefined) return enrolled
   const command = Effect.gen(function* () {
     const by = request.hostname === undefined ? "platform" : "account"
-    const made = yield* insert(state, subject, request.name, hostname, by, state.tunnelsPerAccount)
+    const made =
+      kind === "http"
+        ? yield* insert(state, subject, request.name, hostname, by, state.tunnelsPerAccount)
+        : yield* insertWithPort(state, subject, request.name, kind, port)
     return { ...made, tunnel: yield* shown(state, made.id, subject) }
   })
   const { tunnel, ...made } = yield* settled(state.once(repeat, MadeAndShown, command), hostname)

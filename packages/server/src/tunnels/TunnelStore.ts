@@ -1,16 +1,18 @@
 /** The table of tunnels, as their owners and grantees see them. */
+import { PublicPort } from "@catenet/domain/edges/PublicPort"
 import { AgentProof, tunnelOptionNames, TunnelOptions, TunnelOptionsChange } from "@catenet/domain/edges/TunnelOptions"
 import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
-import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain/tunnels/Tunnel"
+import { BridgeMode, Tunnel, TunnelKind, TunnelName, TunnelOfSubject } from "@catenet/domain/tunnels/Tunnel"
 import type { Audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
-import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { Port, UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { proofOf } from "../edges/AgentKeyStore.ts"
+import { portOf } from "../edges/EdgeStore.ts"
 import type { Kept } from "../http/Idempotency.ts"
 import type { Refusal } from "../identity/AuditStore.ts"
 import { keysetOn, PageOfAll } from "../store/KeysetPage.ts"
@@ -30,7 +32,8 @@ export const tunnelOf =
         })
       : null
     // The row was checked when it was read.
-    return new Tunnel({ ...row, ...options, hostname_proof }, { disableChecks: true })
+    const port_host = row.kind === "http" ? null : rules.portHost(row.kind)
+    return new Tunnel({ ...row, ...options, hostname_proof, port_host }, { disableChecks: true })
   }
 
 const Fresh = Schema.Struct({
@@ -49,7 +52,8 @@ const Seen = Schema.Struct({
   hostname: Schema.NullOr(Hostname),
   routingToken: RoutingToken,
   bridgeMode: BridgeMode,
-  options: TunnelOptions
+  options: TunnelOptions,
+  publicPort: Schema.NullOr(PublicPort)
 })
 /** A tunnel as commands need it. */
 export type Seen = typeof Seen.Type
@@ -57,12 +61,14 @@ export type Seen = typeof Seen.Type
 const encodeFresh = Schema.encodeSync(Fresh)
 const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
 
-const shown = Struct.omit(Tunnel.fields, ["hostname_proof", ...tunnelOptionNames])
+const shown = Struct.omit(Tunnel.fields, ["hostname_proof", "port_host", ...tunnelOptionNames])
 /** A tunnel as it is shown, with the claim of a host name that its owner brought. */
 const ShownRow = Schema.Struct({
   ...shown,
   options: TunnelOptions,
   agent_proof: AgentProof,
+  kind: TunnelKind,
+  port: Schema.NullOr(Port),
   claimed: Schema.NullOr(Hostname),
   proved_at: Schema.NullOr(UnixSeconds),
   checked_at: Schema.NullOr(UnixSeconds),
@@ -82,14 +88,15 @@ export interface Change {
 }
 
 const make = Effect.map(SqlClient.SqlClient, (sql) => {
-  const seen = sql`select t.id, t.subject, t.name, t.hostname, t.routing_token, t.bridge_mode, t.options from tunnels t`
+  const seen = sql`select t.id, t.subject, t.name, t.hostname, t.routing_token, t.bridge_mode, t.options,
+    ${portOf(sql)} as public_port from tunnels t`
   /** With where its hostname stands. */
   const shownTo = (viewer: string) => sql`
     select t.id, t.name, t.hostname, c.hostname as claimed, c.proved_at, c.checked_at, coalesce(c.provisioned, true)
       as provisioned, coalesce(h.status, 'rot') as status, h.deadline as claim_deadline, t.require_login,
       t.allow_any_login, t.bridge_mode, t.subject = ${viewer} as owned, t.created_at, t.options,
-      ${proofOf(sql)} as agent_proof
-    from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token
+      ${proofOf(sql)} as agent_proof, coalesce(p.protocol, 'http') as kind, p.port
+    from tunnels t left join public_ports p on p.tunnel_id = t.id left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token
       left join hostname_claims c on c.tunnel_id = t.id`
   /** Two index reads; a condition with `or` would read the table. */
   const isVisible = (subject: string) => sql`t.id in (

@@ -3,6 +3,7 @@
  * an unknown id.
  */
 import type { Caller } from "@catenet/domain/api/Access"
+import type { NewTunnel } from "@catenet/domain/api/TunnelsApi"
 import { reclaim } from "@catenet/domain/certificates/Admission"
 import { ClaimNotLapsed } from "@catenet/domain/certificates/AdmissionErrors"
 import { changedOptions } from "@catenet/domain/edges/TunnelOptions"
@@ -14,15 +15,16 @@ import type {
   HostnameTaken,
   NoHostnameToVerify
 } from "@catenet/domain/tunnels/HostnameErrors"
+import { PortRefused } from "@catenet/domain/tunnels/PortErrors"
 import {
   Installation,
+  portAddress,
   publicAddress,
   type Tunnel,
   type TunnelChange,
-  type TunnelName,
   type TunnelOfSubject
 } from "@catenet/domain/tunnels/Tunnel"
-import { type TunnelLimitReached, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { Subject, TunnelId } from "@catenet/domain/values/Ids"
@@ -47,6 +49,7 @@ import { HostnameProofStore } from "./hostnames/HostnameProofStore.ts"
 import { HostnameRules } from "./hostnames/HostnameRules.ts"
 import { Hosts } from "./hostnames/Hosts.ts"
 import { LoginOrders } from "./LoginOrders.ts"
+import { PublicPorts } from "./PublicPorts.ts"
 import * as Creation from "./TunnelCreation.ts"
 import { type Seen, tunnelOf, TunnelStore } from "./TunnelStore.ts"
 
@@ -82,6 +85,7 @@ const dependencies = Effect.gen(function* () {
     once,
     outbox,
     proofs,
+    rules,
     store,
     toTunnel
   }
@@ -118,7 +122,13 @@ const change = Effect.fn("Tunnels.change")(function* (
   id: string,
   change: TunnelChange
 ) {
-  yield* owned(state, id, account)
+  const { publicPort } = yield* owned(state, id, account)
+  const isHttp = (["require_login", "http_only"] as const).find((field) => change[field] === true)
+  if (publicPort !== null && isHttp !== undefined)
+    return yield* new PortRefused({
+      field: isHttp,
+      reason: `does not go with a ${publicPort.protocol} port, whose visitors do not speak HTTP with the platform`
+    })
   const { allow_any_login, allow_unproved_agents, name, require_login } = change
   const columns = {
     ...(name === undefined ? {} : { name }),
@@ -148,12 +158,21 @@ const remove = Effect.fn("Tunnels.remove")(function* ({ audits, outbox, store }:
   yield* audits.append(audit("tunnel_deleted", account.subject, id))
 }, inTransaction)
 
+/** Where visitors reach the tunnel, if they do. */
+const addressOf = ({ gateHostsPort, rules }: State, { hostname, publicPort }: Seen) => {
+  if (hostname !== null) return { public_url: publicAddress(hostname, gateHostsPort) }
+  if (publicPort === null) return {}
+  const { port, protocol } = publicPort
+  return { public_url: portAddress(protocol, rules.portHost(protocol), port) }
+}
+
 const install = Effect.fn("Tunnels.install")(function* (
-  { audits, enrollments, forAgents, gateHostsPort, meshEdgePort, once, store }: State,
+  state: State,
   account: Account,
   id: string,
   key: string | undefined
 ) {
+  const { audits, enrollments, forAgents, meshEdgePort, once, store } = state
   const found = yield* store.visible({ id, subject: account.subject })
   if (Option.isNone(found)) return yield* new TunnelNotFound()
   const tunnel = found.value
@@ -171,7 +190,7 @@ const install = Effect.fn("Tunnels.install")(function* (
         control_plane_url: forAgents.origin,
         edge: `${forAgents.hostname}:${meshEdgePort}`,
         hostname: tunnel.hostname,
-        ...(tunnel.hostname === null ? {} : { public_url: publicAddress(tunnel.hostname, gateHostsPort) })
+        ...addressOf(state, tunnel)
       })
   )
   const repeat = { caller: account.subject, operation: `install-tunnel ${tunnel.id}`, key, request: null }
@@ -199,12 +218,12 @@ export class Tunnels extends Context.Service<
       { readonly routing_token: RoutingToken; readonly hostname: Hostname },
       HostnameReserved | HostnameTaken | IdempotencyKeyReused
     >
-    /** An account creates a tunnel; without a hostname of its choice it gets one in the zone, if there is a zone. */
+    /** An account creates a tunnel; without a hostname of its choice it gets one in the zone, if there is a zone, or a public port. */
     readonly create: (
       account: Account,
-      request: { readonly name: TunnelName; readonly hostname?: Hostname },
+      request: NewTunnel,
       key: string | undefined
-    ) => Effect.Effect<Tunnel, HostnameReserved | HostnameTaken | IdempotencyKeyReused | TunnelLimitReached>
+    ) => Effect.Effect<Tunnel, Creation.CreationRefusal>
     /** The tunnels of all accounts, by their ids. */
     readonly all: (
       page: Page
@@ -215,7 +234,11 @@ export class Tunnels extends Context.Service<
       page: Page
     ) => Effect.Effect<ReadonlyArray<Tunnel>, never, HttpServerRequest.HttpServerRequest>
     readonly get: (account: Account, id: string) => Effect.Effect<Tunnel, TunnelNotFound>
-    readonly change: (account: Account, id: string, change: TunnelChange) => Effect.Effect<Tunnel, TunnelNotFound>
+    readonly change: (
+      account: Account,
+      id: string,
+      change: TunnelChange
+    ) => Effect.Effect<Tunnel, PortRefused | TunnelNotFound>
     /** Removes a tunnel. Its hostname is free again; its token is not, and every edge drops it. */
     readonly remove: (account: Account, id: string) => Effect.Effect<void, TunnelNotFound>
     /** What an agent needs to serve the tunnel, with a fresh join token for the owner's tenant. */
@@ -269,6 +292,7 @@ export class Tunnels extends Context.Service<
       Idempotency.layer,
       LoginOrders.layer,
       Outbox.layer,
+      PublicPorts.layer,
       TunnelStore.layer
     ])
   )

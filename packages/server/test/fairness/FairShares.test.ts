@@ -9,6 +9,7 @@ holds({
     CT_CP_REQUESTS_PER_MIN: ["http/RateLimit", "is separate for each account, even if all come from one address"],
     CT_CP_UNAUTH_WRITE_PER_MIN: ["../stack/fairness/FairFloods", "sign-in pages from one address"],
     CT_CP_TUNNELS_PER_ACCOUNT: ["../stack/fairness/FairFloods", "tunnels of one account"],
+    CT_CP_PORTS_PER_ACCOUNT: ["tunnels/PublicPorts", "leaves ports to accounts that have fewer"],
     CT_CP_CHANNELS_PER_ACCOUNT: ["../stack/fairness/FairFloods", "channels of one account"],
     "certificates/DnsChallenges maxAtOnce": [
       "certificates/DnsChallenges",
@@ -96,6 +97,7 @@ holds({
       "maxHeaderBytes"
     ],
     "of one value": [
+      "maxPortRanges",
       "maxPerMinute",
       "maxCardUrl",
       "maxBalance",

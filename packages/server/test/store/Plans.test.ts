@@ -232,6 +232,8 @@ layer(server, { excludeTestServices: true, timeout: "120 seconds" })("a full dat
             "edge_addresses",
             "edge_nodes",
             "pruned_redemptions",
+            // At most 65,535 of each protocol.
+            "public_ports",
             "schema_migrations",
             "tunnel_watch_round"
           ],

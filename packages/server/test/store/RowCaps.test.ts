@@ -86,6 +86,7 @@ const bounds: Readonly<Record<string, Bound>> = {
   topology_edges: { cap: "maxEdgesPerTopology" },
   topology_noise_keys: { cap: "maxEdgesPerTopology" },
   topology_shares: { cap: "maxSharesPerTopology" },
+  public_ports: { reason: "one row for each port that edges offer or have offered" },
   tunnel_access_requests: { cap: "maxAccessRequestsPerTunnel" },
   tunnel_grants: { cap: "maxGrantsPerTunnel" },
   tunnel_policies: ofTunnel("one row for each tunnel"),

@@ -37,6 +37,11 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("tunnel contro
       const { id: open } = yield* tunnel("ada", "open", "open.example.test")
       const { id: bare } = yield* tunnel("ada", "bare", "pending.example.org", true)
       const { id: passed } = yield* tunnel("ada", "passed", "passed.example.test", true)
+      const { id: ported } = yield* tunnel("ada", "ported")
+      yield* Effect.provide(
+        SqlClient.SqlClient.use((sql) => sql`insert into public_ports values ('tcp', 20000, ${ported}, 1)`),
+        database
+      )
       yield* Effect.provide(
         SqlClient.SqlClient.use(
           (sql) => sql`update hosts set status = 'gruen', claim = null, ca = 'le', queued_at = null, deadline = null,
@@ -163,6 +168,7 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("tunnel contro
 
         row("getHttpOnly", 200, { at, as: ada, answer: { http_only: false } }),
         row("setHttpOnly", 200, { at, as: ada, body: { http_only: true }, answer: { http_only: true } }),
+        row("setHttpOnly", "400 PortRefused", { at: { id: ported }, as: ada, body: { http_only: true } }),
         row("setHttpOnly", "422 WrongShape", { at, as: ada, body: {} }),
         row("getHttpOnly", 200, { at, as: ada, answer: { http_only: true } }),
         ...notTheirs("getHttpOnly", at),

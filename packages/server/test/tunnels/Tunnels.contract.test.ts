@@ -12,6 +12,7 @@ const server = Layer.unwrap(
   Effect.map(PublicDns, ({ address }) =>
     Accounts.server({
       CT_CP_TUNNELS_PER_ACCOUNT: "2",
+      CT_CP_PORTS_PER_ACCOUNT: "1",
       CT_CP_HOSTNAME_ZONE: "example.test",
       CT_CP_DNS_RESOLVERS: address
     })
@@ -20,6 +21,8 @@ const server = Layer.unwrap(
 
 const as = { bearer: "ada" }
 const eve = { bearer: "eve" }
+const ian = { bearer: "ian" }
+const gil = { bearer: "gil" }
 
 const make = (body: unknown, sub = "ada") =>
   Effect.gen(function* () {
@@ -47,6 +50,8 @@ const prepare = (id: string) =>
     const { url } = yield* TestDatabase
     yield* Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      yield* sql`insert into edge_nodes (id, peer_addr, seen_at, ports)
+        values ('offering', 'a:1', extract(epoch from now())::bigint, '{"tcp": [[20000, 20009]], "udp": []}')`
       yield* sql`update hosts set claim = 'lapsed', queued_at = null, retry_at = 1, lapses = 1`
       yield* sql`insert into tunnel_access_requests values (${id}, 'v@example.test', 'please', extract(epoch from now())::bigint)`
     }).pipe(Effect.provide(PgClient.layer({ url })))
@@ -57,6 +62,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (
     Effect.gen(function* () {
       const { id } = yield* make({ name: "first", hostname: "first.example.test" })
       yield* prepare(id)
+      const ported = yield* make({ name: "ssh", kind: "tcp" }, "ian")
       const at = { id }
       const proved = yield* claim("bea", "proved.example.org")
       const rival = yield* claim("cid", "proved.example.org")
@@ -79,6 +85,11 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (
         row("create", 200, { as, headers: header, body: { name: "second" } }),
         row("create", "409 IdempotencyKeyReused", { as, headers: header, body: { name: "third" } }),
         row("create", "403 TunnelLimitReached", { as, body: { name: "third" } }),
+        row("create", 200, { as: gil, body: { name: "ssh", kind: "tcp", port: 20_001 } }),
+        row("create", "403 PortLimitReached", { as: gil, body: { name: "more", kind: "tcp" } }),
+        row("create", "409 PortTaken", { as: eve, body: { name: "mine", kind: "tcp", port: 20_001 } }),
+        row("create", "400 PortRefused", { as: eve, body: { name: "mine", port: 20_002 } }),
+        row("create", "409 NoPortLeft", { as: eve, body: { name: "mine", kind: "udp" } }),
         row("create", "409 HostnameTaken", { as: eve, body: { name: "mine", hostname: "first.example.test" } }),
         row("create", "409 HostnameReserved", { as: eve, body: { name: "mine", hostname: "com" } }),
         verify(proved, 200),
@@ -93,6 +104,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (
         row("get", 200, { as, at }),
         foreign("get"),
         row("change", 200, { as, at, body: { name: "renamed" } }),
+        row("change", "400 PortRefused", { as: ian, at: { id: ported.id }, body: { require_login: true } }),
         foreign("change", { body: {} }),
         row("install", 200, { as, at }),
         row("install", "400 MalformedRequest", { as, at, headers: { "idempotency-key": "k".repeat(256) } }),

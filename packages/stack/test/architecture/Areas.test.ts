@@ -93,6 +93,7 @@ const edge: Table = {
   terminate: ["listen", "relay", "routes", "sessions", "tls", "control"],
   channels: ["audit", "listen", "relay", "control", "ca", "mesh", "sessions"],
   frontdoor: ["channels", "listen", "mesh", "audit", "sessions", "ca", "tls", "routes", "terminate", "relay"],
+  ports: ["audit", "listen", "relay", "routes", "sessions"],
   orders: ["channels", "terminate", "listen", "relay", "frontdoor", "sessions", "control", "routes", "tls"],
   quic: ["listen", "routes", "mesh", "audit", "sessions", "ca", "tls", "orders", "channels"],
   processes: [
@@ -102,6 +103,7 @@ const edge: Table = {
     "terminate",
     "listen",
     "orders",
+    "ports",
     "relay",
     "routes",
     "sessions",

@@ -17,8 +17,17 @@ const folderOf = ({ agent_id }: Installation) => `.ct-agent-${agent_id.slice(0, 
 /** Whether the agent shall order a certificate: for every name, as an agent that ends TLS asks visitors to log in, too. */
 export const isOrdering = ({ hostname }: Tunnel): boolean => hostname !== null
 
-/** The variables of a tunnel with a name, which are none for others. */
+/** A tunnel with a public port is reached at `tcp:` or `udp:`. */
+const portModeOf = ({ public_url = "" }: Installation) =>
+  public_url.startsWith("udp:")
+    ? ["CT_AGENT_MODE=port", "CT_AGENT_ORIGIN_PROTO=udp"]
+    : public_url.startsWith("tcp:")
+      ? ["CT_AGENT_MODE=port"]
+      : []
+
+/** The variables of a tunnel that visitors reach by its name or port, which are none for others. */
 const namedOf = (installation: Installation, orders: boolean) => [
+  ...portModeOf(installation),
   ...(installation.hostname === null ? [] : [`CT_AGENT_HOSTNAME=${installation.hostname}`, "CT_AGENT_MODE=browser"]),
   ...(orders ? ["CT_AGENT_ORIGIN_TLS=terminate", `CT_ACME_CERT_OUT_DIR=${folderOf(installation)}/certificate`] : [])
 ]

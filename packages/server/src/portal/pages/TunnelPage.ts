@@ -62,7 +62,7 @@ export const head = (
       <p class="row">${controls === undefined ? markup`<span>${texts.shared}</span>` : state(texts, controls.reach, id)}${mode(texts, tunnel)}${
         hostname === null ? undefined : markup`<span class="soft">${name}</span>`
       }</p></div>${
-        address === undefined
+        address === undefined || tunnel.kind !== "http"
           ? undefined
           : markup`<div class="row"><a class="button" href="${address}">${icon("out")}${texts.visit}</a>${
               controls === undefined

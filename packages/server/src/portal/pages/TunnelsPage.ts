@@ -28,10 +28,10 @@ const carriedText = (texts: Texts, sums: TokenSums | undefined) =>
 
 const row = (
   texts: Texts,
-  { hostname, id, name, owned, require_login, status }: Tunnel,
+  { hostname, id, kind, name, owned, port, require_login, status }: Tunnel,
   { reach, sums }: Pick<Facts, "reach" | "sums">
 ) =>
-  markup`<tr><th scope="row"><a class="mono" href="/portal/tunnels/${id}">${hostname ?? name}</a><span class="sub">${hostname === null ? texts.noHostname : name}${owned ? undefined : ` · ${texts.shared}`}${
+  markup`<tr><th scope="row"><a class="mono" href="/portal/tunnels/${id}">${hostname ?? name}</a><span class="sub">${hostname !== null ? name : port === null ? texts.noHostname : `${kind.toUpperCase()} ${port}`}${owned ? undefined : ` · ${texts.shared}`}${
     require_login ? ` · ${texts.loginRequired}` : undefined
   }</span></th><td data-label="${texts.columnState}">${state(texts, reach.get(id), owned ? id : undefined)}</td><td data-label="${texts.columnCertificate}">${mode(texts, { hostname, status })}</td><td class="figure" data-label="${texts.visitorsOf30}">${visitorsText(texts, sums.get(id))}</td><td class="figure" data-label="${texts.carriedOf30}">${carriedText(texts, sums.get(id))}</td></tr>`
 

@@ -235,6 +235,13 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
     "IdempotencyKeyReused",
     ["Schon benutzt", "Dieses Formular wurde schon mit anderen Angaben gesendet. Laden Sie die Seite neu."]
   ],
+  [
+    "PortRefused",
+    ["Nicht bei einem Port", "Der Tunnel hat einen öffentlichen Port statt eines Namens; das geht dort nicht."]
+  ],
+  ["PortTaken", ["Port vergeben", "Ein anderer Tunnel hat diesen Port."]],
+  ["NoPortLeft", ["Kein Port frei", "Es gibt keinen öffentlichen Port mehr für Ihr Konto."]],
+  ["PortLimitReached", ["Limit erreicht", "Ihr Konto hat so viele öffentliche Ports wie erlaubt."]],
   ["TunnelLimitReached", ["Limit erreicht", "Ihr Konto hat so viele Tunnel wie erlaubt."]],
   ["BridgeCallFailed", ["Agent nicht erreicht", "Der Agent ist über die Brücke nicht zu erreichen."]],
   ["BadgeNotFound", ["Kein Zeichen", "Ein solches Zeichen gibt es nicht."]],

@@ -14,6 +14,7 @@ import * as tunnelLimit from "./0131_tunnel_limit.ts"
 import * as serviceAccountMakers from "./0132_service_account_makers.ts"
 import * as tunnelPolicies from "./0133_tunnel_policies.ts"
 import * as tunnelEnrol from "./0134_tunnel_enrol.ts"
+import * as publicPorts from "./0141_public_ports.ts"
 import * as alertFormats from "./0159_alert_formats.ts"
 
 export const migrations = {
@@ -29,5 +30,6 @@ export const migrations = {
   "0132_service_account_makers": serviceAccountMakers.up,
   "0133_tunnel_policies": tunnelPolicies.up,
   "0134_tunnel_enrol": tunnelEnrol.up,
+  "0141_public_ports": publicPorts.up,
   "0159_alert_formats": alertFormats.up
 } as const

@@ -1,4 +1,5 @@
 /** Rules of host names by the settings: the zone of assigned names, and the platform's own names. */
+import type { PortProtocol } from "@catenet/domain/edges/PublicPort"
 import { HostnameReserved } from "@catenet/domain/tunnels/HostnameErrors"
 import {
   endsInNumber,
@@ -39,6 +40,8 @@ export class HostnameRules extends Context.Service<
     /** The zone below which the platform gives names. */
     readonly zone: string | undefined
     readonly isGiven: (hostname: Hostname) => boolean
+    /** The host name at which tunnels with a port of the protocol are reached. */
+    readonly portHost: (protocol: PortProtocol) => string
     /**
      * Fails for a name that no tunnel can have. An operator may use last labels that the public list does not know, and
      * first labels that are reserved for services.
@@ -67,13 +70,16 @@ export class HostnameRules extends Context.Service<
         ...hostOf(settings.gateRedirectUri),
         ...hostOf(settings.identityProviderUrl),
         ...(settings.gateCookieDomain === undefined ? [] : [normal(settings.gateCookieDomain)]),
-        ...(settings.reservedHostnames ?? []).map(normal)
+        ...(settings.reservedHostnames ?? []).map(normal),
+        ...(zone === undefined ? [] : [`tcp.${zone}`, `udp.${zone}`])
       ])
     }
 
     return {
       zone,
       isGiven: (hostname: Hostname) => isGiven(hostname, zone),
+      portHost: (protocol: PortProtocol) =>
+        zone === undefined ? (settings.agentsUrl ?? settings.portalBaseUrl).hostname : `${protocol}.${zone}`,
       admit: (hostname: Hostname, by: "account" | "operator"): Effect.Effect<void, HostnameReserved> => {
         const reason = reservedAs(hostname, ours)
         if (reason !== undefined) return Effect.fail(new HostnameReserved({ hostname, reason }))

@@ -1,0 +1,184 @@
+import { EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/edges/EdgeNode"
+import type { OfferedPorts } from "@catenet/domain/edges/PublicPort"
+import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { bearerOf } from "@catenet/testing/server/Accounts"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+
+const variables = Effect.map(TestIssuer, ({ issuer }) => ({
+  CT_OIDC_ISSUER: issuer,
+  CT_CP_HOSTNAME_ZONE: "zone.example",
+  CT_CP_PORTS_PER_ACCOUNT: "2"
+}))
+const server = Layer.unwrap(Effect.map(variables, TestServer.layer)).pipe(Layer.provideMerge(TestIssuer.layer))
+
+const account = Effect.fnUntraced(function* (sub: string) {
+  const { tunnels } = yield* TestServer.clientAs({ bearer: yield* bearerOf(sub) })
+  return tunnels
+})
+
+const name = Schema.decodeSync(TunnelName)
+
+/** The edge lives, offers these ports, and takes orders at an address. */
+const beat = (id: string, ports?: typeof OfferedPorts.Type) =>
+  Effect.flatMap(TestServer.client, ({ edges }) =>
+    edges.heartbeat({
+      payload: new Heartbeat({
+        id: EdgeId.make(id),
+        peer_addr: PeerAddress.make("a:1"),
+        ...(ports === undefined ? {} : { ports })
+      })
+    })
+  )
+
+const inDatabase = <A, E>(use: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  Effect.flatMap(TestDatabase, ({ url }) => Effect.provide(use, PgClient.layer({ url })))
+
+const orders = (token: string) =>
+  inDatabase(
+    SqlClient.SqlClient.use(
+      (sql) => sql<{ edge: string; call: { _tag: string; port?: unknown } }>`
+        select edge, call from outbox where queue = ${token} order by id`
+    )
+  )
+
+const made = (sub: string, kind: "tcp" | "udp", label: string, port?: number) =>
+  Effect.flatMap(account(sub), (tunnels) =>
+    tunnels.create({ headers: {}, payload: { name: name(label), kind, ...(port === undefined ? {} : { port }) } })
+  )
+const refused = (...given: Parameters<typeof made>) => Effect.map(Effect.flip(made(...given)), ({ _tag }) => _tag)
+
+const offer: typeof OfferedPorts.Type = { tcp: [[20_000, 20_005]], udp: [] }
+
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel with a public port", (it) => {
+  it.effect("is refused while no edge offers ports, and names what the operator sets", () =>
+    Effect.gen(function* () {
+      const refusal = yield* Effect.flip(made("ada", "tcp", "ssh"))
+      assert.strictEqual(refusal._tag, "NoPortLeft")
+      assert.include(String(refusal.message), "CT_EDGE_PORTS")
+      const tunnels = yield* account("ada")
+      assert.deepStrictEqual([...(yield* tunnels.list({ query: {} }))], [])
+    })
+  )
+
+  it.effect("has its port from the ranges of live edges as long as it exists, at every read", () =>
+    Effect.gen(function* () {
+      yield* beat("one", offer)
+      const tunnels = yield* account("ada")
+      const tunnel = yield* made("ada", "tcp", "ssh")
+      assert.deepInclude(tunnel, { kind: "tcp", port: 20_000, port_host: "tcp.zone.example", hostname: null })
+      assert.deepStrictEqual(yield* tunnels.get({ params: { id: tunnel.id } }), tunnel)
+      assert.deepStrictEqual([...(yield* tunnels.list({ query: {} }))], [tunnel])
+      const installation = yield* tunnels.install({ headers: {}, params: { id: tunnel.id } })
+      assert.strictEqual(installation.public_url, "tcp://tcp.zone.example:20000")
+      const { edges } = yield* TestServer.client
+      const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("one") }, query: {} })
+      assert.deepStrictEqual(
+        known.map(({ port }) => port),
+        [{ protocol: "tcp", port: 20_000 }]
+      )
+      const rotated = yield* tunnels.rotateToken({ headers: {}, params: { id: tunnel.id } })
+      assert.notStrictEqual(Redacted.value(rotated.routing_token), Redacted.value(installation.routing_token))
+      assert.strictEqual((yield* tunnels.get({ params: { id: tunnel.id } })).port, 20_000)
+    })
+  )
+
+  it.effect("gets the port it asks for, or a refusal that says why not and changes nothing", () =>
+    Effect.gen(function* () {
+      yield* beat("one", offer)
+      assert.strictEqual((yield* made("bob", "tcp", "wish", 20_003)).port, 20_003)
+      assert.strictEqual(yield* refused("eve", "tcp", "taken", 20_003), "PortTaken")
+      assert.strictEqual(yield* refused("eve", "tcp", "outside", 20_006), "PortRefused")
+      assert.strictEqual(yield* refused("eve", "udp", "none"), "NoPortLeft")
+      const eve = yield* account("eve")
+      const create = (payload: Omit<Parameters<typeof eve.create>[0]["payload"], "name">) =>
+        Effect.map(
+          Effect.flip(eve.create({ headers: {}, payload: { name: name("x"), ...payload } })),
+          ({ _tag }) => _tag
+        )
+      assert.strictEqual(yield* create({ port: 20_001 }), "PortRefused")
+      assert.strictEqual(
+        yield* create({ kind: "tcp", hostname: Schema.decodeSync(Hostname)("a.example.net") }),
+        "PortRefused"
+      )
+      assert.deepStrictEqual([...(yield* eve.list({ query: {} }))], [])
+    })
+  )
+
+  it.effect("cannot ask visitors to log in or to speak HTTP only", () =>
+    Effect.gen(function* () {
+      yield* beat("one", offer)
+      const fay = yield* account("fay")
+      const { id } = yield* made("fay", "tcp", "ssh")
+      for (const payload of [new TunnelChange({ require_login: true }), new TunnelChange({ http_only: true })])
+        assert.strictEqual((yield* Effect.flip(fay.change({ params: { id }, payload })))._tag, "PortRefused")
+      assert.strictEqual(
+        (yield* fay.change({ params: { id }, payload: new TunnelChange({ name: name("ssh 2") }) })).name as string,
+        "ssh 2"
+      )
+      yield* fay.remove({ params: { id } })
+    })
+  )
+
+  it.effect("counts against the account's limit, and a deleted one frees its port, which is given out last", () =>
+    Effect.gen(function* () {
+      yield* beat("one", { tcp: [[21_000, 21_009]], udp: [[21_000, 21_009]] })
+      const gus = yield* account("gus")
+      const first = yield* made("gus", "tcp", "a")
+      const second = yield* made("gus", "udp", "b")
+      assert.deepStrictEqual([first.port, second.port, second.port_host], [21_000, 21_000, "udp.zone.example"])
+      assert.strictEqual(yield* refused("gus", "tcp", "c"), "PortLimitReached")
+      yield* gus.remove({ params: { id: first.id } })
+      assert.strictEqual((yield* made("gus", "tcp", "c")).port, 21_001)
+      assert.strictEqual((yield* made("hal", "tcp", "d", 21_000)).port, 21_000)
+    })
+  )
+
+  it.effect("leaves ports to accounts that have fewer", () =>
+    Effect.gen(function* () {
+      yield* beat("one", { tcp: [[22_000, 22_001]], udp: [] })
+      yield* made("ian", "tcp", "a")
+      assert.strictEqual(yield* refused("ian", "tcp", "b"), "NoPortLeft")
+      yield* made("joe", "tcp", "a")
+      assert.strictEqual(yield* refused("kim", "tcp", "a"), "NoPortLeft")
+    })
+  )
+
+  it.effect("is allotted once to each of many at the same moment", () =>
+    Effect.gen(function* () {
+      yield* beat("one", { tcp: [[23_000, 23_011]], udp: [] })
+      const all = yield* Effect.all(
+        Array.from({ length: 12 }, (_, n) => made(`race-${n}`, "tcp", "x")),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(new Set(all.map(({ port }) => port)).size, 12)
+    })
+  )
+
+  it.effect("is ordered from edges that offer ports and from no other", () =>
+    Effect.gen(function* () {
+      yield* beat("one", { tcp: [[24_000, 24_009]], udp: [] })
+      yield* beat("two")
+      yield* inDatabase(
+        SqlClient.SqlClient.use(
+          (sql) => sql`insert into edge_addresses (edge_id, admin_url, expires_at)
+            values ('one', 'http://127.0.0.1:9', 99999999999), ('two', 'http://127.0.0.1:9', 99999999999)`
+        )
+      )
+      const lee = yield* account("lee")
+      const { id } = yield* made("lee", "tcp", "x")
+      const { routing_token } = yield* lee.install({ headers: {}, params: { id } })
+      const written = yield* orders(Redacted.value(routing_token))
+      assert.deepStrictEqual(
+        written.filter(({ call }) => call._tag === "SetPort").map(({ call, edge }) => [edge, call.port]),
+        [["one", { protocol: "tcp", port: 24_000 }]]
+      )
+    })
+  )
+})
