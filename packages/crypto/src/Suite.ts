@@ -2,7 +2,7 @@
  * The cryptographic primitives as one value, which every function takes as its first argument.
  *
  * Two suites implement it with the same verdicts: `portable` (pure JavaScript) and `native` (the runtime's own). No function draws
- * randomness. A key of the wrong length is a defect and throws; bytes from a peer never throw.
+ * randomness but `encapsulate` of the native suite. A key of the wrong length is a defect and throws; bytes from a peer never throw.
  */
 import { Data, type Result } from "effect"
 
@@ -17,6 +17,13 @@ export class LowOrderPoint extends Data.TaggedError("LowOrderPoint") {
 export class AuthenticationFailed extends Data.TaggedError("AuthenticationFailed") {
   override get message() {
     return "the ciphertext is not authentic"
+  }
+}
+
+/** An encapsulation key that is none: of another length, or with a coefficient that is not reduced (FIPS 203 section 7.2). */
+export class BadEncapsulationKey extends Data.TaggedError("BadEncapsulationKey") {
+  override get message() {
+    return "the peer's ML-KEM-768 key is malformed"
   }
 }
 
@@ -53,6 +60,41 @@ export interface X25519 {
   readonly keyPair: (secret: Uint8Array) => KeyPair
 }
 
+/** An ML-KEM-768 key pair, ready to decapsulate. */
+export interface KemKeyPair {
+  /** The encapsulation key: 1,184 bytes. */
+  readonly publicKey: Uint8Array
+  /**
+   * The 32 bytes that the sender of the 1,088 bytes of ciphertext has. A ciphertext that was not made for this key gives other bytes
+   * and no error (implicit rejection, FIPS 203 section 6.3).
+   */
+  readonly decapsulate: (ciphertext: Uint8Array) => Uint8Array
+}
+
+export interface Encapsulation {
+  /** 1,088 bytes. */
+  readonly ciphertext: Uint8Array
+  /** 32 bytes. */
+  readonly sharedSecret: Uint8Array
+}
+
+/** ML-KEM-768 (FIPS 203). */
+export interface MlKem768 {
+  /** From 64 bytes: d, then z. */
+  readonly keyPair: (seed: Uint8Array) => KemKeyPair
+  /**
+   * A fresh secret for the owner of the key. `entropy`, 32 bytes, is m of FIPS 203. The native suite does not read it: no interface of
+   * the runtime takes m, so it draws its own.
+   */
+  readonly encapsulate: (
+    publicKey: Uint8Array,
+    entropy: Uint8Array
+  ) => Result.Result<Encapsulation, BadEncapsulationKey>
+}
+
+/** Bytes of ML-KEM-768. */
+export const kemLengths = { publicKey: 1184, ciphertext: 1088, seed: 64, entropy: 32 } as const
+
 /** ChaCha20-Poly1305 (RFC 8439): 32-byte key, 12-byte nonce, the 16-byte tag behind the ciphertext. */
 export interface ChaCha20Poly1305 {
   /** `output`, if given, is `plaintext.length + 16` bytes that receive the ciphertext and are returned. */
@@ -79,6 +121,7 @@ export interface Suite {
   readonly hmacBlake2s: (key: Uint8Array, data: Uint8Array) => Uint8Array
   readonly ed25519: Ed25519
   readonly x25519: X25519
+  readonly mlkem768: MlKem768
   readonly chacha20poly1305: ChaCha20Poly1305
 }
 

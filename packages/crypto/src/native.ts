@@ -11,14 +11,16 @@ import {
   createHmac,
   createPrivateKey,
   createPublicKey,
+  decapsulate,
   diffieHellman,
+  encapsulate,
   hash,
   sign,
   verify,
   type KeyObject
 } from "node:crypto"
 import * as EdwardsPoint from "./EdwardsPoint.ts"
-import { AuthenticationFailed, LowOrderPoint, tagLength, type Suite } from "./Suite.ts"
+import { AuthenticationFailed, BadEncapsulationKey, kemLengths, LowOrderPoint, tagLength, type Suite } from "./Suite.ts"
 
 type Curve = "ed25519" | "x25519"
 
@@ -41,6 +43,15 @@ const sharedSecret = (secret: KeyObject, theirs: Uint8Array): Result.Result<Uint
     return Result.succeed(plain(diffieHellman({ privateKey: secret, publicKey: key })))
   } catch {
     return Result.fail(new LowOrderPoint())
+  }
+}
+
+/** Importing it runs the modulus check. */
+const encapsulationKey = (key: Uint8Array): KeyObject | undefined => {
+  try {
+    return createPublicKey({ key, format: "raw-public", asymmetricKeyType: "ml-kem-768" })
+  } catch {
+    return undefined
   }
 }
 
@@ -83,6 +94,19 @@ export const native: Suite = {
     keyPair: (secret) => {
       const own = privateKey("x25519", secret)
       return { publicKey: rawPublicKey(own), sharedSecret: (theirs) => sharedSecret(own, theirs) }
+    }
+  },
+  mlkem768: {
+    keyPair: (seed) => {
+      const own = createPrivateKey({ key: seed, format: "raw-seed", asymmetricKeyType: "ml-kem-768" })
+      return { publicKey: rawPublicKey(own), decapsulate: (ciphertext) => plain(decapsulate(own, ciphertext)) }
+    },
+    encapsulate: (theirs, entropy) => {
+      if (entropy.length !== kemLengths.entropy) throw new RangeError(`${entropy.length} bytes of entropy`)
+      const key = encapsulationKey(theirs)
+      if (key === undefined) return Result.fail(new BadEncapsulationKey())
+      const { ciphertext, sharedKey } = encapsulate(key)
+      return Result.succeed({ ciphertext: plain(ciphertext), sharedSecret: plain(sharedKey) })
     }
   },
   chacha20poly1305: {

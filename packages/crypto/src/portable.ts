@@ -4,9 +4,10 @@ import { ed25519, x25519 } from "@noble/curves/ed25519.js"
 import { blake2s } from "@noble/hashes/blake2.js"
 import { hmac } from "@noble/hashes/hmac.js"
 import { sha256 } from "@noble/hashes/sha2.js"
+import { ml_kem768 as mlkem768 } from "@noble/post-quantum/ml-kem.js"
 import { Result } from "effect"
 import * as EdwardsPoint from "./EdwardsPoint.ts"
-import { AuthenticationFailed, LowOrderPoint, type Suite } from "./Suite.ts"
+import { AuthenticationFailed, BadEncapsulationKey, kemLengths, LowOrderPoint, type Suite } from "./Suite.ts"
 
 /** Checked first, so that the calls below can throw only because of the peer's bytes. */
 const requireLength = (bytes: Uint8Array, length: number): void => {
@@ -55,6 +56,28 @@ export const portable: Suite = {
     keyPair: (secret) => {
       const own = Uint8Array.from(secret)
       return { publicKey: x25519.getPublicKey(own), sharedSecret: (publicKey) => sharedSecret(own, publicKey) }
+    }
+  },
+  mlkem768: {
+    keyPair: (seed) => {
+      requireLength(seed, kemLengths.seed)
+      const { publicKey, secretKey } = mlkem768.keygen(seed)
+      return {
+        publicKey,
+        decapsulate: (ciphertext) => {
+          requireLength(ciphertext, kemLengths.ciphertext)
+          return mlkem768.decapsulate(ciphertext, secretKey)
+        }
+      }
+    },
+    encapsulate: (publicKey, entropy) => {
+      requireLength(entropy, kemLengths.entropy)
+      try {
+        const { cipherText: ciphertext, sharedSecret } = mlkem768.encapsulate(publicKey, entropy)
+        return Result.succeed({ ciphertext, sharedSecret })
+      } catch {
+        return Result.fail(new BadEncapsulationKey())
+      }
     }
   },
   chacha20poly1305: {

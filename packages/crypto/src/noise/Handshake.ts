@@ -7,12 +7,28 @@
  */
 import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
-import { LowOrderPoint, type KeyPair } from "../Suite.ts"
-import { overhead, sender, type Agreement, type Pattern, type Role, type Token } from "./HandshakePattern.ts"
+import {
+  BadEncapsulationKey,
+  kemLengths,
+  LowOrderPoint,
+  type Encapsulation,
+  type KemKeyPair,
+  type KeyPair,
+  type MlKem768
+} from "../Suite.ts"
+import { overhead, sealed, sender, type Agreement, type Pattern, type Role, type Token } from "./HandshakePattern.ts"
 import { HandshakeConsumed, MessageTooLong, MessageTooShort, OutOfTurn } from "./NoiseError.ts"
 import type { ReadError, WriteError } from "./NoiseError.ts"
 import type { SymmetricState } from "./SymmetricState.ts"
 import { maxMessage, Transport } from "./Transport.ts"
+
+/** The initiator has a pair; the responder gets its public key and has entropy to encapsulate with. */
+export interface Kem {
+  readonly suite: MlKem768
+  readonly pair: KemKeyPair | undefined
+  readonly entropy: Uint8Array
+  theirs: Uint8Array | undefined
+}
 
 /** The state of one side. */
 export interface State {
@@ -21,6 +37,8 @@ export interface State {
   readonly symmetric: SymmetricState
   readonly static: KeyPair | undefined
   readonly ephemeral: KeyPair
+  /** What a hybrid pattern uses beside the ephemeral keys. */
+  readonly kem: Kem | undefined
   remoteStatic: Uint8Array | undefined
   remoteEphemeral: Uint8Array | undefined
   /** Index of the next message. */
@@ -45,6 +63,16 @@ const agree = (state: State, token: Agreement): Result.Result<Uint8Array, LowOrd
   return pair.sharedSecret(publicKey)
 }
 
+/** A key from the peer that is none ends the handshake where it would be used. */
+const encapsulate = ({ kem }: State): Result.Result<Encapsulation, BadEncapsulationKey> =>
+  kem?.theirs === undefined ? Result.fail(new BadEncapsulationKey()) : kem.suite.encapsulate(kem.theirs, kem.entropy)
+
+/** Mixes a secret, which is used once, and wipes it. */
+const mixSecret = (symmetric: SymmetricState, secret: Uint8Array) => {
+  symmetric.mixKey(secret)
+  secret.fill(0)
+}
+
 const write = (state: State, tokens: ReadonlyArray<Token>, payload: Uint8Array, message: Uint8Array) =>
   Result.gen(function* () {
     const { symmetric, ephemeral } = state
@@ -59,8 +87,14 @@ const write = (state: State, tokens: ReadonlyArray<Token>, payload: Uint8Array, 
         symmetric.mixHash(ephemeral.publicKey)
       } else if (token === "s") {
         append(yield* symmetric.encryptAndHash(state.static?.publicKey ?? new Uint8Array(32)))
+      } else if (token === "e1") {
+        append(yield* symmetric.encryptAndHash(state.kem?.pair?.publicKey ?? new Uint8Array(kemLengths.publicKey)))
+      } else if (token === "ekem1") {
+        const { ciphertext, sharedSecret } = yield* encapsulate(state)
+        append(yield* symmetric.encryptAndHash(ciphertext))
+        mixSecret(symmetric, sharedSecret)
       } else {
-        symmetric.mixKey(yield* agree(state, token))
+        mixSecret(symmetric, yield* agree(state, token))
       }
     }
     append(yield* symmetric.encryptAndHash(payload))
@@ -77,9 +111,15 @@ const read = (state: State, tokens: ReadonlyArray<Token>, message: Uint8Array) =
         state.remoteEphemeral = Bytes.copy(take(32))
         symmetric.mixHash(state.remoteEphemeral)
       } else if (token === "s") {
-        state.remoteStatic = yield* symmetric.decryptAndHash(take(symmetric.keyed ? 48 : 32))
+        state.remoteStatic = yield* symmetric.decryptAndHash(take(sealed(32, symmetric.keyed)))
+      } else if (token === "e1") {
+        const theirs = yield* symmetric.decryptAndHash(take(sealed(kemLengths.publicKey, symmetric.keyed)))
+        if (state.kem !== undefined) state.kem.theirs = theirs
+      } else if (token === "ekem1") {
+        const ciphertext = yield* symmetric.decryptAndHash(take(sealed(kemLengths.ciphertext, symmetric.keyed)))
+        mixSecret(symmetric, state.kem?.pair?.decapsulate(ciphertext) ?? new Uint8Array(0))
       } else {
-        symmetric.mixKey(yield* agree(state, token))
+        mixSecret(symmetric, yield* agree(state, token))
       }
     }
     return yield* symmetric.decryptAndHash(message.subarray(start))
@@ -143,8 +183,9 @@ export class Handshake {
 
   /** The session, once all messages are exchanged. The handshake is consumed. */
   finish(): Result.Result<Transport, HandshakeConsumed | OutOfTurn> {
-    return Result.map(this.#turn("finish"), ({ role, symmetric, remoteStatic }) => {
-      this.#state = undefined
+    return Result.map(this.#turn("finish"), (state) => {
+      const { role, symmetric, remoteStatic } = state
+      this.#clear(state)
       const [initiator, responder] = symmetric.split()
       const [sending, receiving] = role === "initiator" ? [initiator, responder] : [responder, initiator]
       return new Transport(sending, receiving, symmetric.hash, remoteStatic)
@@ -164,7 +205,12 @@ export class Handshake {
   }
 
   #end<E>(reason: E): Result.Result<never, E> {
-    this.#state = undefined
+    if (this.#state !== undefined) this.#clear(this.#state)
     return Result.fail(reason)
+  }
+
+  #clear({ kem }: State) {
+    kem?.entropy.fill(0)
+    this.#state = undefined
   }
 }

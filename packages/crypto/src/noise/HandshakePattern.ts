@@ -1,9 +1,11 @@
 /**
  * The interactive handshake patterns of the Noise specification (revision 34, section 7.5), as data.
  *
- * No deferred, one-way or pre-shared-key pattern: nothing here speaks them.
+ * No deferred, one-way or pre-shared-key pattern: nothing here speaks them. Each has a hybrid form, whose name ends in `hfs`.
  * @internal
  */
+
+import { kemLengths, tagLength } from "../Suite.ts"
 
 /** Who sends the first message. */
 export type Role = "initiator" | "responder"
@@ -11,8 +13,11 @@ export type Role = "initiator" | "responder"
 /** A Diffie-Hellman result to mix in: the initiator's key, then the responder's. */
 export type Agreement = "ee" | "es" | "se" | "ss"
 
-/** One step of a message: send a key, or mix an agreement. */
-export type Token = "e" | "s" | Agreement
+/**
+ * One step of a message: send a key, or mix an agreement; `e1` sends an encapsulation key, `ekem1` a ciphertext for it, whose secret is
+ * mixed (Noise hfs extension, section 4).
+ */
+export type Token = "e" | "s" | "e1" | "ekem1" | Agreement
 
 /** A handshake: whose static key the other side knows before, and the messages in turn, the initiator's first. */
 export interface Pattern {
@@ -73,7 +78,34 @@ export const patterns = {
   }
 } as const satisfies Readonly<Record<string, Pattern>>
 
-export type PatternName = keyof typeof patterns
+type Classical = keyof typeof patterns
+
+/** A pattern, or its form with hybrid forward secrecy. */
+export type PatternName = Classical | `${Classical}hfs`
+
+const after = (tokens: ReadonlyArray<Token>, index: number, token: Token): ReadonlyArray<Token> => [
+  ...tokens.slice(0, index),
+  token,
+  ...tokens.slice(index)
+]
+
+/**
+ * The pattern with a key encapsulation beside its first agreement of ephemeral keys (Noise hfs extension, section 5): `e1` stands behind
+ * the first `e`, or behind an agreement that follows it at once; `ekem1` behind the first `ee`.
+ */
+const hybridOf = ({ known, messages: [first = [], second = [], ...rest] }: Pattern): Pattern => ({
+  known,
+  messages: [after(first, first[1] === "es" ? 2 : 1, "e1"), after(second, second.indexOf("ee") + 1, "ekem1"), ...rest]
+})
+
+const isClassical = (name: string): name is Classical => Object.hasOwn(patterns, name)
+
+/** The pattern of a name, and whether it is hybrid. */
+export const patternOf = (name: PatternName): { readonly pattern: Pattern; readonly isHybrid: boolean } => {
+  if (isClassical(name)) return { pattern: patterns[name], isHybrid: false }
+  const base = name.slice(0, -"hfs".length)
+  return { pattern: hybridOf(patterns[isClassical(base) ? base : "IK"]), isHybrid: true }
+}
 
 /** The other side. */
 export const peer = (role: Role): Role => (role === "initiator" ? "responder" : "initiator")
@@ -85,13 +117,20 @@ export const sender = (index: number): Role => (index % 2 === 0 ? "initiator" : 
 export const usesStatic = ({ known, messages }: Pattern, role: Role): boolean =>
   known.includes(role) || messages.some((tokens, index) => sender(index) === role && tokens.includes("s"))
 
+/** Bytes of a part of a message that is encrypted once there is a key. */
+export const sealed = (length: number, keyed: boolean): number => (keyed ? length + tagLength : length)
+
 /** Bytes a message has besides its payload; `keyed` if a cipher key is set before it. */
 export const overhead = (tokens: ReadonlyArray<Token>, keyed: boolean): number => {
   let length = 0
   for (const token of tokens) {
     if (token === "e") length += 32
-    else if (token === "s") length += keyed ? 48 : 32
-    else keyed = true
+    else if (token === "s") length += sealed(32, keyed)
+    else if (token === "e1") length += sealed(kemLengths.publicKey, keyed)
+    else {
+      if (token === "ekem1") length += sealed(kemLengths.ciphertext, keyed)
+      keyed = true
+    }
   }
-  return keyed ? length + 16 : length
+  return sealed(length, keyed)
 }

@@ -5,9 +5,9 @@
  */
 import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
-import type { KeyPair, Suite } from "../Suite.ts"
-import { Handshake } from "./Handshake.ts"
-import { patterns, peer, usesStatic, type Pattern, type PatternName, type Role } from "./HandshakePattern.ts"
+import { kemLengths, type KeyPair, type Suite } from "../Suite.ts"
+import { Handshake, type Kem } from "./Handshake.ts"
+import { patternOf, peer, usesStatic, type PatternName, type Role } from "./HandshakePattern.ts"
 import { KeyRefused } from "./NoiseError.ts"
 import { SymmetricState, type HashName } from "./SymmetricState.ts"
 
@@ -23,7 +23,10 @@ export interface Options {
   readonly static?: KeyPair
   /** The peer's static key, if the pattern requires it to be known beforehand; refused otherwise. */
   readonly remoteStatic?: Uint8Array
-  /** 32 fresh random bytes, the ephemeral secret. They are consumed: the array is all zero afterwards. */
+  /**
+   * Fresh random bytes: the 32 of the ephemeral secret, and for a hybrid pattern 64 more. They are consumed: the array is all zero
+   * afterwards.
+   */
   readonly entropy: Uint8Array
 }
 
@@ -35,31 +38,52 @@ const suits = (key: "static" | "remoteStatic", wanted: boolean, given: Uint8Arra
   return given.length === 32 ? Result.void : refuse(key, "malformed")
 }
 
-/** The ephemeral secret. Zeros mean that another handshake has had it. */
-const take = (entropy: Uint8Array) => {
-  if (entropy.length !== 32) return refuse("entropy", "malformed")
+/**
+ * Bytes of entropy that a pattern takes.
+ *
+ * ```ts
+ * import { deepStrictEqual } from "node:assert"
+ * import { entropyLength } from "@catenet/crypto/noise/Noise"
+ *
+ * deepStrictEqual([entropyLength("IK"), entropyLength("IKhfs")], [32, 96])
+ * ```
+ */
+export const entropyLength = (pattern: PatternName): number => (patternOf(pattern).isHybrid ? 32 + kemLengths.seed : 32)
+
+/** The entropy. Zeros mean that another handshake has had it. */
+const take = (entropy: Uint8Array, length: number) => {
+  if (entropy.length !== length) return refuse("entropy", "malformed")
   if (entropy.every((byte) => byte === 0)) return refuse("entropy", "spent")
   const secret = Bytes.copy(entropy)
   entropy.fill(0)
   return Result.succeed(secret)
 }
 
+const kemOf = ({ mlkem768 }: Suite, role: Role, entropy: Uint8Array): Kem =>
+  role === "initiator"
+    ? { suite: mlkem768, pair: mlkem768.keyPair(entropy), entropy, theirs: undefined }
+    : { suite: mlkem768, pair: undefined, entropy: entropy.slice(0, kemLengths.entropy), theirs: undefined }
+
 const start = (suite: Suite, role: Role, options: Options): Result.Result<Handshake, KeyRefused> =>
   Result.gen(function* () {
     const { hash = "BLAKE2s", prologue = new Uint8Array(0), static: own, remoteStatic } = options
-    const pattern: Pattern = patterns[options.pattern]
+    const { isHybrid, pattern } = patternOf(options.pattern)
     yield* suits("static", usesStatic(pattern, role), own?.publicKey)
     yield* suits("remoteStatic", pattern.known.includes(peer(role)), remoteStatic)
-    const ephemeral = suite.x25519.keyPair(yield* take(options.entropy))
+    const entropy = yield* take(options.entropy, entropyLength(options.pattern))
+    const ephemeral = suite.x25519.keyPair(entropy.slice(0, 32))
+    const kem = isHybrid ? kemOf(suite, role, entropy.slice(32)) : undefined
+    entropy.fill(0)
 
-    const symmetric = new SymmetricState(suite, hash, `Noise_${options.pattern}_25519_ChaChaPoly_${hash}`)
+    const agreement = isHybrid ? "25519+MLKEM768" : "25519"
+    const symmetric = new SymmetricState(suite, hash, `Noise_${options.pattern}_${agreement}_ChaChaPoly_${hash}`)
     symmetric.mixHash(prologue)
     for (const known of pattern.known) {
       const publicKey = known === role ? own?.publicKey : remoteStatic
       if (publicKey !== undefined) symmetric.mixHash(publicKey)
     }
     const remote = { remoteStatic: remoteStatic && Bytes.copy(remoteStatic), remoteEphemeral: undefined }
-    return new Handshake({ role, pattern, symmetric, static: own, ephemeral, ...remote, index: 0 })
+    return new Handshake({ role, pattern, symmetric, static: own, ephemeral, kem, ...remote, index: 0 })
   })
 
 /**

@@ -1,6 +1,6 @@
 /** The errors of a Noise session. They are for logs: the peer sees only that the session ends. */
 import { Data } from "effect"
-import type { AuthenticationFailed, LowOrderPoint } from "../Suite.ts"
+import type { AuthenticationFailed, BadEncapsulationKey, LowOrderPoint } from "../Suite.ts"
 
 /** A message or plaintext above `limit` bytes. */
 export class MessageTooLong extends Data.TaggedError("MessageTooLong")<{
@@ -56,8 +56,9 @@ export class KeyRefused extends Data.TaggedError("KeyRefused")<{
   }
 }
 
-/** Errors of writing a handshake message. Only `LowOrderPoint` ends the handshake. */
-export type WriteError = HandshakeConsumed | OutOfTurn | MessageTooLong | LowOrderPoint | NonceExhausted
+/** Errors of writing a handshake message. Only a bad key of the peer ends the handshake. */
+export type WriteError =
+  HandshakeConsumed | OutOfTurn | MessageTooLong | LowOrderPoint | BadEncapsulationKey | NonceExhausted
 
 /** Errors of reading one. All but the first two end the handshake. */
 export type ReadError = WriteError | MessageTooShort | AuthenticationFailed

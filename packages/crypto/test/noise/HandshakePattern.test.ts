@@ -2,20 +2,26 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   overhead,
+  patternOf,
   patterns,
   sender,
   usesStatic,
-  type Pattern,
-  type PatternName
+  type PatternName,
+  type Token
 } from "../../src/noise/HandshakePattern.ts"
 import { hashes } from "./hashes.ts"
 import { meetings, ok, pairOf, sessionOf, staticKeys, tag } from "./session.ts"
 
-const names = Object.keys(patterns) as ReadonlyArray<PatternName>
+const classical = Object.keys(patterns) as ReadonlyArray<keyof typeof patterns>
+const hybrid = classical.map((name) => `${name}hfs` as const)
+const names: ReadonlyArray<PatternName> = [...classical, ...hybrid]
+
+/** Whether the token gives the cipher a key. */
+const mixes = (token: Token) => token.length > 1 && token !== "e1"
 
 describe("the rules of section 7.3", () => {
-  it.each(names)("%s", (name) => {
-    const { known, messages }: Pattern = patterns[name]
+  it.each(classical)("%s", (name) => {
+    const { known, messages } = patternOf(name).pattern
     const has = { initiator: new Set<string>(), responder: new Set<string>() }
     for (const role of known) has[role].add("s")
     const said = new Set<string>()
@@ -38,16 +44,41 @@ describe("the rules of section 7.3", () => {
     assert.isTrue(said.has("ee"))
     assert.strictEqual(has.initiator.has("s"), name[0] !== "N")
     assert.strictEqual(has.responder.has("s"), name[1] !== "N")
-    assert.strictEqual(usesStatic(patterns[name], "initiator"), name[0] !== "N")
-    assert.strictEqual(usesStatic(patterns[name], "responder"), name[1] !== "N")
+    assert.strictEqual(usesStatic(patternOf(name).pattern, "initiator"), name[0] !== "N")
+    assert.strictEqual(usesStatic(patternOf(name).pattern, "responder"), name[1] !== "N")
     assert.strictEqual(known.includes("initiator"), name[0] === "K")
     assert.strictEqual(known.includes("responder"), name[1] === "K")
   })
 
   it("names the twelve", () => {
     assert.deepStrictEqual(
-      names.toSorted(),
+      classical.toSorted(),
       ["I", "K", "N", "X"].flatMap((first) => ["K", "N", "X"].map((second) => first + second))
+    )
+  })
+})
+
+describe("the hybrid form", () => {
+  it("of the patterns that the extension writes out has its tokens", () => {
+    const of = (name: PatternName) => patternOf(name).pattern.messages.map((tokens) => tokens.join(" "))
+    assert.deepStrictEqual(of("NNhfs"), ["e e1", "e ee ekem1"])
+    assert.deepStrictEqual(of("NKhfs"), ["e es e1", "e ee ekem1"])
+    assert.deepStrictEqual(of("XXhfs"), ["e e1", "e ee ekem1 s es", "s se"])
+    assert.deepStrictEqual(of("IKhfs"), ["e es e1 s ss", "e ee ekem1 se"])
+  })
+
+  it.each(hybrid)("%s has one encapsulation, and without it the tokens of the pattern", (name) => {
+    const { isHybrid, pattern } = patternOf(name)
+    const { known, messages } = pattern
+    assert.isTrue(isHybrid)
+    assert.deepStrictEqual(
+      messages.flat().filter((token) => token === "e1" || token === "ekem1"),
+      ["e1", "ekem1"]
+    )
+    const base = classical.find((each) => `${each}hfs` === name)!
+    assert.deepStrictEqual(
+      { known, messages: messages.map((tokens) => tokens.filter((token) => token !== "e1" && token !== "ekem1")) },
+      { known: patterns[base].known, messages: patterns[base].messages }
     )
   })
 })
@@ -57,12 +88,12 @@ describe.each(meetings)("sessions, %s", (_, left, right) => {
     for (const hash of ["BLAKE2s", "SHA256"] as const) {
       const { initiator, responder } = pairOf({ pattern, hash, suites: [left, right] })
       let keyed = false
-      for (const [index, tokens] of patterns[pattern].messages.entries()) {
+      for (const [index, tokens] of patternOf(pattern).pattern.messages.entries()) {
         const [from, to] = sender(index) === "initiator" ? [initiator, responder] : [responder, initiator]
         const payload = Uint8Array.of(index, 7, 7)
         const message = ok(from.writeMessage(payload))
         assert.strictEqual(message.length, overhead(tokens, keyed) + 3)
-        keyed ||= tokens.some((token: string) => token.length === 2)
+        keyed ||= tokens.some(mixes)
         assert.deepStrictEqual(ok(to.readMessage(message)), payload)
       }
       const [a, b] = [ok(initiator.finish()), ok(responder.finish())]
@@ -76,7 +107,7 @@ describe.each(meetings)("sessions, %s", (_, left, right) => {
 })
 
 describe("each pattern", () => {
-  it.each(names)("%s ends in the known handshake hashes", (pattern) => {
+  it.each(classical)("%s ends in the known handshake hashes", (pattern) => {
     for (const hash of ["BLAKE2s", "SHA256"] as const) {
       const [{ handshakeHash }] = sessionOf({ pattern, hash })
       assert.strictEqual(Buffer.from(handshakeHash).toString("hex"), hashes[`${pattern} ${hash}`])
@@ -84,7 +115,7 @@ describe("each pattern", () => {
   })
 
   it.each(names)("%s refuses a prefix and an extension of each message", (pattern) => {
-    const { messages } = patterns[pattern]
+    const { messages } = patternOf(pattern).pattern
     for (const at of messages.keys()) {
       const upTo = () => {
         const { initiator, responder } = pairOf({ pattern })
@@ -96,8 +127,8 @@ describe("each pattern", () => {
         }
       }
       const { message } = upTo()
-      const sealed = messages.slice(0, at + 1).some((tokens) => tokens.some((token: string) => token.length === 2))
-      for (let length = 0; length < message.length; length += 5) {
+      const sealed = messages.slice(0, at + 1).some((tokens) => tokens.some(mixes))
+      for (let length = 0; length < message.length; length += length < 300 ? 5 : 89) {
         const { to } = upTo()
         assert.strictEqual(tag(to.readMessage(message.subarray(0, length))), "MessageTooShort")
         assert.isUndefined(to.next)

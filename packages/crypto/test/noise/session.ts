@@ -1,12 +1,12 @@
 /** Two sides of a handshake in one process, with keys by name. */
 import { native } from "@catenet/crypto/native"
 import type { Handshake } from "@catenet/crypto/noise/Handshake"
-import { initiate, respond, type Options } from "@catenet/crypto/noise/Noise"
+import { entropyLength, initiate, respond, type Options } from "@catenet/crypto/noise/Noise"
 import type { Transport } from "@catenet/crypto/noise/Transport"
 import { portable } from "@catenet/crypto/portable"
 import type { Suite } from "@catenet/crypto/Suite"
 import { Result } from "effect"
-import { patterns, usesStatic, type Pattern, type PatternName } from "../../src/noise/HandshakePattern.ts"
+import { patternOf, usesStatic, type PatternName } from "../../src/noise/HandshakePattern.ts"
 
 /** 32 equal bytes, as a secret or as entropy. */
 export const secret = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
@@ -47,7 +47,7 @@ export const staticKeys = () => ({
 /** What each side brings to a pattern. */
 export const optionsOf = (setup: Setup): { readonly initiator: Options; readonly responder: Options } => {
   const name = setup.pattern ?? "IK"
-  const pattern: Pattern = patterns[name]
+  const { pattern } = patternOf(name)
   const shared = { pattern: name, ...(setup.hash === undefined ? {} : { hash: setup.hash }) }
   const { initiator, responder } = staticKeys()
   return {
@@ -56,14 +56,14 @@ export const optionsOf = (setup: Setup): { readonly initiator: Options; readonly
       ...(setup.prologues === undefined ? {} : { prologue: setup.prologues[0] }),
       ...(usesStatic(pattern, "initiator") ? { static: initiator } : {}),
       ...(pattern.known.includes("responder") ? { remoteStatic: setup.believed ?? responder.publicKey } : {}),
-      entropy: secret(0x61)
+      entropy: new Uint8Array(entropyLength(name)).fill(0x61)
     },
     responder: {
       ...shared,
       ...(setup.prologues === undefined ? {} : { prologue: setup.prologues[1] }),
       ...(usesStatic(pattern, "responder") ? { static: responder } : {}),
       ...(pattern.known.includes("initiator") ? { remoteStatic: initiator.publicKey } : {}),
-      entropy: secret(0x62)
+      entropy: new Uint8Array(entropyLength(name)).fill(0x62)
     }
   }
 }
