@@ -38,6 +38,50 @@ describe("CT_AGENT_ORIGIN_TLS=terminate", () => {
     assert.include(await (await fetch(`${base}/metrics`)).text(), "ct_handshakes_total 1\n")
   })
 
+  it.each([
+    ["serves as before where neither edge nor control plane knows policies", undefined, /^HTTP\/1.1 200 /],
+    ["asks for a login at an edge that knows none", true, /^HTTP\/1.1 302 /],
+    ["asks for none where none is required, at an edge that knows no policies", false, /^HTTP\/1.1 200 /]
+  ])("%s", async (_, login, status) => {
+    await using stage = await makeSurroundings()
+    const open = { sign_in: "https://portal.test/gate/start", share_epoch: 0, access: null, options: {} }
+    if (login !== undefined) stage.plane.policy = { revision: 1, require_login: login, ...open }
+    let heard = ""
+    await using origin = await startOrigin((socket) => {
+      socket.on("data", (chunk) => {
+        heard += chunk.toString()
+        socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+      })
+    })
+    await using home = await makeHome()
+    const { cert, key } = stage.authority.leaf("hello.example")
+    await writeFile(`${home.path}/fullchain.pem`, cert)
+    await writeFile(`${home.path}/privkey.pem`, key)
+    await using agent = runAgent(home, {
+      ...stage.env,
+      CT_AGENT_JOIN_TOKEN: joinToken,
+      CT_AGENT_ORIGIN: origin.address,
+      CT_AGENT_ORIGIN_TLS: "terminate",
+      CT_ACME_CERT_OUT_DIR: home.path
+    })
+    await registered(agent)
+    const said = async (bytes: string) => {
+      const socket = connect({
+        socket: new HalfOpenDuplex(await stage.edge.open()),
+        servername: "hello.example",
+        ca: stage.authority.pem
+      })
+      socket.write(bytes)
+      return text(socket)
+    }
+    assert.match(await said("GET / HTTP/1.1\r\nHost: hello.example\r\nConnection: close\r\n\r\n"), status)
+    const isClosed = login === true
+    if (!isClosed) assert.include(heard, "\r\nX-Forwarded-For: 192.0.2.7\r\n")
+    assert.match(await said("\0 another protocol"), isClosed ? /^HTTP\/1.1 400 / : /^HTTP\/1.1 200 /)
+    assert.strictEqual(heard.includes("\0 another protocol"), !isClosed)
+    if (isClosed) assert.strictEqual(heard, "")
+  })
+
   it("serves before the first issuance, refuses TLS by an alert, and has the pair for the first client after it", async () => {
     await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)

@@ -19,6 +19,8 @@ export interface ControlPlane extends AsyncDisposable {
   standing: Readonly<Record<string, unknown>> | undefined
   /** The routing token that took the place of the present one; "away" where that cannot be asked for now. */
   successor: string | undefined
+  /** The policy of the tunnel; an older control plane has none. */
+  policy: unknown
   /** Called when a join token was spent, before the answer is sent. */
   redeemed: () => void
 }
@@ -110,9 +112,10 @@ export const startControlPlane = async (ca: Uint8Array): Promise<ControlPlane> =
     return url.startsWith("/agent/acme-standing/") ? json(plane.standing) : undefined
   }
 
-  const plane: Pick<ControlPlane, "ca" | "meshPort" | "redeemed" | "standing" | "successor"> = {
+  const plane: Pick<ControlPlane, "ca" | "meshPort" | "policy" | "redeemed" | "standing" | "successor"> = {
     ca,
     meshPort: 1,
+    policy: undefined,
     redeemed: () => {},
     standing: undefined,
     successor: undefined
@@ -124,20 +127,22 @@ export const startControlPlane = async (ca: Uint8Array): Promise<ControlPlane> =
         ? plane.successor === "away" || request.headers["catenet-agent-proof"] === undefined
           ? { status: 503, type: "text/plain", body: "not now" }
           : json({ routing_token: plane.successor })
-        : request.url === "/enroll/redeem"
-          ? redeem(await bodyOf(request))
-          : request.url === "/bootstrap/redeem"
-            ? exchange(await bodyOf(request))
-            : request.url === "/network-info"
-              ? json({
-                  mesh_edge_port: plane.meshPort,
-                  channel_broker_port: 4435,
-                  channel_relay_port: 4436,
-                  channel_relay_gate_port: 443
-                })
-              : request.url === "/pki/ca"
-                ? { status: 200, type: "application/x-x509-ca-cert", body: Buffer.from(plane.ca) }
-                : (certificate(request.url ?? "") ?? { status: 404, type: "text/plain", body: "no such route" })
+        : request.url?.startsWith("/agent/policy?") === true && plane.policy !== undefined
+          ? json(plane.policy)
+          : request.url === "/enroll/redeem"
+            ? redeem(await bodyOf(request))
+            : request.url === "/bootstrap/redeem"
+              ? exchange(await bodyOf(request))
+              : request.url === "/network-info"
+                ? json({
+                    mesh_edge_port: plane.meshPort,
+                    channel_broker_port: 4435,
+                    channel_relay_port: 4436,
+                    channel_relay_gate_port: 443
+                  })
+                : request.url === "/pki/ca"
+                  ? { status: 200, type: "application/x-x509-ca-cert", body: Buffer.from(plane.ca) }
+                  : (certificate(request.url ?? "") ?? { status: 404, type: "text/plain", body: "no such route" })
     response.writeHead(answer.status, { "content-type": answer.type })
     response.end(answer.body)
   })
