@@ -80,7 +80,7 @@ export const forward: (options: ForwardOptions) => Effect.Effect<Forwarding, For
   const ready = yield* Deferred.make<Omit<Forwarding, "ended">, ForwardError>()
   const serving = Effect.provide(
     Exposure.serve(exposure, ({ hostname, url }) =>
-      Effect.andThen(registered, Effect.asVoid(Deferred.succeed(ready, { url, hostname })))
+      Effect.andThen(registered, Effect.asVoid(Deferred.succeed(ready, { url, hostname: hostname ?? "" })))
     ),
     platform
   )

@@ -10,6 +10,7 @@ import * as Flags from "./Flags.ts"
 import { loaded } from "./LoadedCommand.ts"
 import * as MaintenanceCli from "./MaintenanceCli.ts"
 import * as MarketCli from "./MarketCli.ts"
+import * as PortCli from "./PortCli.ts"
 import * as Variables from "./settings/Variables.ts"
 import * as LineWrap from "./terminal/LineWrap.ts"
 import { version } from "./Version.ts"
@@ -250,6 +251,7 @@ const init = Command.make(
 export const program = root.pipe(
   Command.withSubcommands([
     expose,
+    PortCli.tcp,
     login,
     logout,
     whoami,

@@ -2,6 +2,7 @@
  * Gives a local service a public address: finds or creates the account's tunnel of that name, and serves it. Only one process of
  * a machine serves a tunnel at a time.
  */
+import type { PortProtocol } from "@catenet/domain/edges/PublicPort"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { ended } from "@catenet/domain/values/Sentence"
 import { ConfigProvider, Effect, FileSystem, Layer, Redacted } from "effect"
@@ -26,7 +27,8 @@ import * as TunnelClient from "./TunnelClient.ts"
  */
 interface Exposed {
   readonly tunnel: Tunnel
-  readonly hostname: string
+  /** Null for a tunnel with a public port. */
+  readonly hostname: string | null
   /** Its public address. */
   readonly url: string
   readonly stateDir: string
@@ -37,10 +39,21 @@ interface Exposed {
 const urlFile = (stateDir: string) => `${stateDir}/url`
 const utf8 = new TextEncoder()
 
-const found = Effect.fnUntraced(function* (account: Account, name: string) {
+/** A known tunnel is served as it is: another kind or port is refused. */
+const found = Effect.fnUntraced(function* (account: Account, name: string, wanted: PublicPort | undefined) {
+  const kind = wanted?.protocol ?? "http"
   const known = (yield* TunnelClient.list(account)).find((tunnel) => tunnel.owned && tunnel.name === name)
+  if (known !== undefined && known.kind !== kind)
+    return yield* new Refused({
+      detail: `Your tunnel ${name} is of kind ${known.kind}, not ${kind}. Name another one with --name.`
+    })
+  if (known !== undefined && wanted?.port !== undefined && known.port !== wanted.port)
+    return yield* new Refused({
+      detail: `Your tunnel ${name} has port ${known.port}, which it keeps. Leave out --port, or name another tunnel with --name.`
+    })
   if (known !== undefined) return known
-  const made = yield* TunnelClient.create(account, name)
+  const port = wanted?.port === undefined ? {} : { port: wanted.port }
+  const made = yield* TunnelClient.create(account, name, wanted === undefined ? {} : { kind, ...port })
   yield* Effect.logInfo(`made the tunnel ${name}`)
   return made
 })
@@ -63,23 +76,28 @@ const keptUrl = Effect.fnUntraced(function* (stateDir: string) {
 
 /** `base` is the folder of all exposed tunnels; `isFresh` replaces existing tokens. */
 const exposedTunnel = Effect.fn("Exposure.of")(function* (
-  account: Account,
+  { account, port }: Exposure,
   name: string,
   base: string,
   isFresh: boolean
 ) {
-  const tunnel = yield* found(account, name)
-  const { hostname } = tunnel
-  if (hostname === null)
+  const tunnel = yield* found(account, name, port)
+  if (tunnel.hostname === null && port === undefined)
     return yield* new Refused({
       detail: `The control plane gave the tunnel ${name} no host name. Name one that has: ct-agent expose --name NAME.`
     })
   const stateDir = join(base, tunnel.id)
   const kept = isFresh ? undefined : yield* keptUrl(stateDir)
   const url = kept ?? (yield* install(account, tunnel, stateDir))
-  const exposed: Exposed = { tunnel, hostname, url, stateDir, isKept: kept !== undefined }
+  const exposed: Exposed = { tunnel, hostname: tunnel.hostname, url, stateDir, isKept: kept !== undefined }
   return exposed
 })
+
+/** A public port instead of a host name; without a number one is allotted. */
+interface PublicPort {
+  readonly protocol: PortProtocol
+  readonly port: number | undefined
+}
 
 export interface Exposure {
   readonly account: Account
@@ -88,6 +106,7 @@ export interface Exposure {
   readonly name: string | undefined
   /** Folder of keys and tokens; by default `~/.ct-agent`. */
   readonly stateDir: string | undefined
+  readonly port?: PublicPort
   /** Further variables of the agent. */
   readonly variables: Readonly<Record<string, string>>
 }
@@ -102,25 +121,35 @@ export const originOf = Effect.fnUntraced(function* (target: string) {
 })
 
 /** Agents of one tunnel share its visitors, so each machine and port gets its own name. */
-export const nameOf = ({ name, origin }: Pick<Exposure, "name" | "origin">) =>
-  name ?? `${hostname().split(".")[0] ?? "machine"}-${origin.port}`.slice(-60)
+export const nameOf = ({ name, origin, port }: Pick<Exposure, "name" | "origin" | "port">) =>
+  name ??
+  `${hostname().split(".")[0] ?? "machine"}-${port === undefined ? "" : `${port.protocol}-`}${origin.port}`.slice(-60)
 
 const folderOf = ({ stateDir }: Pick<Exposure, "stateDir">) => join(stateDir ?? join(homedir(), ".ct-agent"), "exposed")
 
-const settingsOf = ({ account, origin, variables }: Exposure, { hostname: host, stateDir }: Exposed) =>
-  Settings.readFrom(
+/** With its own certificate the name becomes end-to-end (gruen); until then the edge terminates TLS. */
+const modeOf = ({ port }: Exposure, { hostname, stateDir }: Exposed) =>
+  port === undefined
+    ? {
+        CT_AGENT_MODE: "browser",
+        CT_AGENT_HOSTNAME: hostname ?? "",
+        CT_AGENT_ORIGIN_TLS: "terminate",
+        CT_ACME_CERT_OUT_DIR: join(stateDir, "certificate")
+      }
+    : { CT_AGENT_MODE: "port", CT_AGENT_ORIGIN_PROTO: port.protocol }
+
+const settingsOf = (exposure: Exposure, exposed: Exposed) => {
+  const { account, origin, variables } = exposure
+  return Settings.readFrom(
     ConfigProvider.fromUnknown({
       ...variables,
       CT_AGENT_CP_URL: account.controlPlane,
-      CT_AGENT_MODE: "browser",
-      CT_AGENT_HOSTNAME: host,
       CT_AGENT_ORIGIN: formatService(origin),
-      CT_AGENT_STATE_DIR: stateDir,
-      // With its own certificate the name becomes end-to-end (gruen); until then the edge terminates TLS.
-      CT_AGENT_ORIGIN_TLS: "terminate",
-      CT_ACME_CERT_OUT_DIR: join(stateDir, "certificate")
+      CT_AGENT_STATE_DIR: exposed.stateDir,
+      ...modeOf(exposure, exposed)
     })
   )
+}
 
 /**
  * Serves until it is interrupted or refused for good. `beside` runs with it and learns the public address. Tokens of an earlier run
@@ -130,20 +159,23 @@ export const serve = Effect.fn("Exposure.serve")(function* <R>(
   exposure: Exposure,
   beside: (exposed: Exposed) => Effect.Effect<void, never, R>
 ) {
-  const { account, origin } = exposure
+  const { origin, port } = exposure
   const name = nameOf(exposure)
   const base = folderOf(exposure)
   yield* PrivateFile.folder(base)
   if (!(yield* FolderLock.take(base, `${Buffer.from(name).toString("base64url")}.lock`)))
     return yield* new UsageWrong({
-      detail: `Another ct-agent expose serves the tunnel ${name} on this machine. End it, or name another one with --name.`
+      detail: `Another ct-agent serves the tunnel ${name} on this machine. End it, or name another one with --name.`
     })
   const run = Effect.fnUntraced(function* (isFresh: boolean) {
-    const exposed = yield* exposedTunnel(account, name, base, isFresh)
+    const exposed = yield* exposedTunnel(exposure, name, base, isFresh)
     const settings = yield* settingsOf(exposure, exposed)
     const service = TunnelService.serve(settings, {
       mustEnroll: true,
-      beside: Effect.all([beside(exposed), Origin.awaitService(origin)], { concurrency: 2, discard: true })
+      beside: Effect.all([beside(exposed), port?.protocol === "udp" ? Effect.void : Origin.awaitService(origin)], {
+        concurrency: 2,
+        discard: true
+      })
     })
     const services = Layer.provideMerge(TunnelService.services(settings), AgentMetrics.layer)
     return { exposed, serving: Effect.scoped(service).pipe(Effect.provide(services)) }

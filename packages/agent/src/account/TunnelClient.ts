@@ -1,5 +1,5 @@
 /** A user's tunnels at the control plane. */
-import { Installation, Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { Installation, Tunnel, type TunnelKind } from "@catenet/domain/tunnels/Tunnel"
 import { Effect, Schema } from "effect"
 import { Refused } from "../Failure.ts"
 import { type Account, ask } from "./AccountClient.ts"
@@ -8,8 +8,14 @@ export const list = Effect.fn("TunnelClient.list")(function* (account: Account) 
   return yield* ask(account, { method: "GET", path: "/me/tunnels", answer: Schema.Array(Tunnel) })
 })
 
-export const create = Effect.fn("TunnelClient.create")(function* (account: Account, name: string, hostname?: string) {
-  const body = { name, ...(hostname === undefined ? {} : { hostname }) }
+interface Wanted {
+  readonly hostname?: string
+  readonly kind?: TunnelKind
+  readonly port?: number
+}
+
+export const create = Effect.fn("TunnelClient.create")(function* (account: Account, name: string, wanted: Wanted = {}) {
+  const body = { name, ...wanted }
   return yield* ask(account, { method: "POST", path: "/me/tunnels", body, answer: Tunnel })
 })
 

@@ -73,7 +73,7 @@ const found = Effect.fnUntraced(function* (
 ) {
   const known = (yield* list).find((tunnel) => tunnel.owned && tunnel.name === name)
   if (known === undefined) {
-    const made = yield* TunnelClient.create(account, name, host)
+    const made = yield* TunnelClient.create(account, name, host === undefined ? {} : { hostname: host })
     yield* Effect.logInfo(`made the tunnel ${name}`)
     return made
   }

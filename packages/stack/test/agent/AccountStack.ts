@@ -19,6 +19,8 @@ const folder = Effect.runSync(Effect.cached(Effect.sync(() => mkdtempSync(join(t
 const port = () => Effect.runSync(Effect.cached(freePort("127.0.0.1")))
 const adminPort = port()
 const meshPort = port()
+/** The port that the edge offers to tunnels. */
+export const publicPort = port()
 
 const controlPlane = Layer.unwrap(
   Effect.gen(function* () {
@@ -38,6 +40,7 @@ const edge = Effect.gen(function* () {
     CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${yield* adminPort}`,
     CT_EDGE_LISTEN: `127.0.0.1:${yield* meshPort}`,
     CT_EDGE_QUIC: "off",
+    CT_EDGE_PORTS: String(yield* publicPort),
     CT_EDGE_ID: "primary"
   }
   const at = yield* Effect.acquireRelease(folder, (made) =>
