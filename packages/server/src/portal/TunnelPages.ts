@@ -1,7 +1,5 @@
 /** Pages of tunnels, and the forms that create, connect, share, rotate and delete one. */
-import * as Base64 from "@catenet/crypto/Base64"
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
-import * as Bytes from "@catenet/crypto/Bytes"
 import { connectLineSeconds } from "@catenet/domain/enrollment/Bootstrap"
 import { type Tunnel, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Subject } from "@catenet/domain/values/Ids"
@@ -11,12 +9,14 @@ import { Bootstraps } from "../enrollment/Bootstraps.ts"
 import { Limits } from "../http/Limits.ts"
 import { Releases } from "../releases/Releases.ts"
 import { tokenBytes } from "../runtime/TokenSecrets.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Records } from "../tunnels/records/Records.ts"
 import { TokenRotations } from "../tunnels/TokenRotations.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 import { TunnelSharing } from "../tunnels/TunnelSharing.ts"
 import { read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import * as ConnectPage from "./pages/ConnectPage.ts"
+import { ofAll, ofPart, perPage, readQuery } from "./pages/TunnelSelection.ts"
 import * as TunnelsPage from "./pages/TunnelsPage.ts"
 import { button, field, panel, type Refused, type Sent, valuesOf } from "./shell/Field.ts"
 import type { Page } from "./shell/Shell.ts"
@@ -89,20 +89,10 @@ const { idFrom } = TunnelDetail
 const readName = read(Schema.Struct({ name: TunnelName }))
 const readGrantee = read(Schema.Struct({ grantee: Subject }))
 
-/** Entries of one page of the list. */
-const perPage = 50
 /** Bootstrap tokens that an account may make in a minute. */
 const bootstrapsPerMinute = 10
 
 const home = "/portal/tunnels"
-
-/** Where the list goes on after its last entry, as lists of the API say it. */
-const nextOf = (tunnels: ReadonlyArray<Tunnel>) => {
-  const last = tunnels.at(-1)
-  if (last === undefined || tunnels.length < perPage) return undefined
-  const key = JSON.stringify({ createdAt: last.created_at, id: last.id })
-  return `${home}?cursor=${Base64.encodeUrl(Bytes.fromText(key))}`
-}
 
 const dependencies = Effect.gen(function* () {
   const { show } = yield* Visits.make
@@ -125,14 +115,22 @@ const list = Effect.fnUntraced(function* (
   status = 200,
   refused?: Refused
 ) {
-  const cursor = new URL(self.request.url, "http://localhost").searchParams.get("cursor") ?? undefined
-  const found = yield* tunnels.list(caller, { limit: perPage, ...(cursor === undefined ? {} : { cursor }) })
+  const query = readQuery(self.request.url)
+  const { cursor, q } = query
+  const found = yield* tunnels.list(caller, { limit: perPage, ...(cursor === undefined ? {} : { cursor }) }, q)
   const ids = found.map(({ id }) => id)
+  const { reach, sums } = yield* Effect.all(
+    { reach: records.reach(caller, ids), sums: records.sums(caller, ids) },
+    { concurrency: 2 }
+  )
+  const isAll = cursor === undefined && found.length < perPage
+  const selection = isAll ? ofAll(found, reach, query) : ofPart(found, query)
   const page = TunnelsPage.page(self.reader.texts, {
-    tunnels: found,
-    ...(yield* Effect.all({ reach: records.reach(caller, ids), sums: records.sums(caller, ids) }, { concurrency: 2 })),
-    next: nextOf(found),
-    isFirst: cursor === undefined,
+    ...selection,
+    reach,
+    sums,
+    query,
+    now: yield* unixSeconds,
     refused
   })
   return show(self, page, status)

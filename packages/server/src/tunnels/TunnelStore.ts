@@ -106,12 +106,17 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const isAfter = (after: typeof After.Type | undefined) =>
     after === undefined ? sql`` : sql`and (l.created_at, l.id) > (${after.createdAt}, ${after.id})`
   /** Of each kind no more than the page can hold is read, so that a page costs the same in a long list. */
-  const isListed = (subject: string, after: typeof After.Type | undefined, limit: number | undefined) => {
+  const isListed = (
+    subject: string,
+    { after, limit, search }: { after: typeof After.Type | undefined; limit: number | undefined; search: string }
+  ) => {
+    const like = `%${search.replaceAll(/[\\%_]/gu, (sign) => `\\${sign}`)}%`
+    const isFound = search === "" ? sql`` : sql`and (l.name ilike ${like} or l.hostname ilike ${like})`
     const most = limit === undefined ? sql`` : sql`order by l.created_at, l.id limit ${limit}`
     return sql`t.id in (
-      (select l.id from tunnels l where l.subject = ${subject} ${isAfter(after)} ${most})
+      (select l.id from tunnels l where l.subject = ${subject} ${isAfter(after)} ${isFound} ${most})
       union all (select l.id from tunnels l where l.id in (
-        select tunnel_id from tunnel_grants where grantee = ${subject}) ${isAfter(after)} ${most}))`
+        select tunnel_id from tunnel_grants where grantee = ${subject}) ${isAfter(after)} ${isFound} ${most}))`
   }
   return {
     /**
@@ -141,11 +146,12 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
       Request: Schema.Struct({
         subject: Schema.String,
         after: Schema.UndefinedOr(After),
-        limit: Schema.UndefinedOr(Schema.Int)
+        limit: Schema.UndefinedOr(Schema.Int),
+        search: Schema.String
       }),
       Result: ShownRow,
-      execute: ({ after, limit, subject }) =>
-        sql`${shownTo(subject)} where ${isListed(subject, after, limit)}
+      execute: ({ after, limit, search, subject }) =>
+        sql`${shownTo(subject)} where ${isListed(subject, { after, limit, search })}
         order by t.created_at, t.id ${limit === undefined ? sql`` : sql`limit ${limit}`}`.withoutTransform
     }),
     /** What is shown of a tunnel to an account that owns it or was granted it. */

@@ -106,11 +106,11 @@ const all = Effect.fn("Tunnels.all")(
 )
 
 const list = Effect.fn("Tunnels.list")(
-  ({ store, toTunnel }: State, { subject }: Account, page: Page) =>
+  ({ store, toTunnel }: State, { subject }: Account, page: Page, search = "") =>
     paged(
       page,
       After,
-      (slice) => Effect.map(store.list({ subject, ...slice }), (rows) => rows.map(toTunnel)),
+      (slice) => Effect.map(store.list({ subject, search, ...slice }), (rows) => rows.map(toTunnel)),
       (tunnel) => ({ createdAt: tunnel.created_at, id: tunnel.id })
     ),
   Effect.orDie
@@ -228,10 +228,11 @@ export class Tunnels extends Context.Service<
     readonly all: (
       page: Page
     ) => Effect.Effect<ReadonlyArray<TunnelOfSubject>, never, HttpServerRequest.HttpServerRequest>
-    /** Own and granted tunnels, oldest first. */
+    /** Own and granted tunnels, oldest first; with `search` those whose name or host name has it. */
     readonly list: (
       account: Account,
-      page: Page
+      page: Page,
+      search?: string
     ) => Effect.Effect<ReadonlyArray<Tunnel>, never, HttpServerRequest.HttpServerRequest>
     readonly get: (account: Account, id: string) => Effect.Effect<Tunnel, TunnelNotFound>
     readonly change: (

@@ -18,7 +18,10 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("events of
       const stream = yield* open({ ...headers, "accept-language": "de" }, [foreign, "nonsense", id])
       assert.deepStrictEqual([stream.status, stream.type], [200, "text/event-stream"])
       const text = yield* stream.until("\n\nevent: state\ndata: ")
-      assert.include(text, `{"id":"${id}","state":"unknown","text":"Derzeit unbekannt: Der Edge antwortet nicht."}`)
+      assert.include(
+        text,
+        `{"id":"${id}","state":"unknown","text":"Derzeit unbekannt: Der Edge antwortet nicht.","word":"Nicht gemessen"}`
+      )
       assert.notInclude(text, foreign)
     }).pipe(Effect.scoped)
   )

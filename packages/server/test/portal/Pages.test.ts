@@ -199,6 +199,32 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages
     })
   )
 
+  it.effect("find, filter and sort tunnels by what the address asks for, and keep it in every link", () =>
+    Effect.gen(function* () {
+      const fay = person("list-fay")
+      for (const name of ["kitchen", "garden 100%", "garage"]) yield* ask(fay, "/me/tunnels", { name })
+      const shown = (query: string) =>
+        Effect.map(open(fay, `/portal/tunnels${query}`), ({ text }) =>
+          [...text.matchAll(/class="name mono"[^>]*>([^<]*)</gu)].map(([, name = ""]) => name.split("-")[0])
+        )
+      assert.deepStrictEqual(yield* shown("?q=GAR"), ["garage", "garden"])
+      for (const [asked, found] of [
+        ["100%25", ["garden"]],
+        ["%25", ["garden"]],
+        ["_", []],
+        ["%00", ["garage", "garden", "kitchen"]],
+        ["x".repeat(400), []]
+      ] as const)
+        assert.deepStrictEqual(yield* shown(`?q=${asked}`), [...found], asked)
+      assert.deepStrictEqual(yield* shown("?state=up"), [], "no edge says that one is up")
+      assert.lengthOf(yield* shown("?state=other"), 3)
+      const { text } = yield* open(fay, "/portal/tunnels?q=gar&sort=name")
+      assert.include(text, 'href="/portal/tunnels?q=gar&#38;state=down&#38;sort=name"')
+      assert.include(text, `value="gar"`)
+      assert.include((yield* open(fay, '/portal/tunnels?q="><b>')).text, "&#34;&#62;&#60;b&#62;")
+    })
+  )
+
   it.effect("show a tunnel to its owner, and the same bytes to everybody else as for no tunnel at all", () =>
     Effect.gen(function* () {
       const made = yield* ask(ada, "/me/tunnels", { name: "cam" })

@@ -50,7 +50,7 @@ const states: ReadonlyArray<readonly [Reach, kind: string, en: string, de: strin
   [reach("agent_silent"), "down", english.reachAgentSilent(since), german.reachAgentSilent(since)],
   [
     reach("agent_silent", { since: null }),
-    "down",
+    "idle",
     english.reachAgentSilent(undefined),
     german.reachAgentSilent(undefined)
   ]

@@ -103,7 +103,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
     await press(page, "Enter", /^\/portal\/home$/u)
     await type(page, "#field-name", "by keyboard")
     await press(page, "Enter", /^\/portal\/tunnels$/u)
-    await walk(page, "main th a")
+    await walk(page, "main tbody th a")
     await press(page, "Enter", /^\/portal\/tunnels\/[0-9a-f]{32}$/u)
     await type(page, "#field-port", "3000")
     await press(page, "Enter", /\/install$/u)
@@ -179,7 +179,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
         const line = (await lineOfNode(page)) ?? ""
         assert.match(line, /^CT_BOOTSTRAP=[0-9a-f]{64} .*npx --yes http:\S+\/agent\.tgz$/u)
         await look("line")
-        assert.strictEqual(await page.locator(".state").getAttribute("data-state"), "down")
+        assert.strictEqual(await page.locator(".state").getAttribute("data-state"), "idle")
         const folder = mkdtempSync(join(stack.folder, "user-"))
         // The service is away first: the page is green when it is reached, not when an agent is there.
         await origin.close()

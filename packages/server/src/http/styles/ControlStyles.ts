@@ -69,7 +69,7 @@ label:has(> [type="checkbox"]) { display: flex; gap: var(--s2); align-items: bas
 .up, [data-state="up"] { color: var(--gruen); } [data-state="up"] .mark { fill: var(--gruen-mark); }
 .part { color: var(--gelb); }
 .down, [data-state="down"] { color: var(--rot); } [data-state="down"] .mark { fill: var(--rot-mark); }
-.idle, [data-state="connected"], [data-state="unknown"] { color: var(--soft); }
+.idle, [data-state="idle"], [data-state="connected"], [data-state="unknown"] { color: var(--soft); }
 .mode i { font-style: normal; font-weight: 500; } .mode i::before { content: "· "; }
 .chip.gelb { background: var(--gelb-pale); color: var(--gelb); border-color: transparent; } .chip.gruen { background: var(--gruen-pale); color: var(--gruen); border-color: transparent; }
 .key summary { cursor: pointer; }

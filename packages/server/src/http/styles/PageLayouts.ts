@@ -40,7 +40,7 @@ export const pageLayouts = `
   .who-menu { position: absolute; right: 0; left: 0; bottom: 100%; max-height: 70vh; overflow-y: auto; padding: var(--s3) var(--s4); background: var(--raised); border-top: 1px solid var(--line); box-shadow: var(--shadow-float); }
   .who-menu .nav a { min-height: 44px; } .narrow { display: block; } .narrow.nav { display: grid; }
   .bar { padding: 0 var(--s4); gap: var(--s2); }
-  .bar .search, .bar .hide { display: none; }
+  .bar .search, .bar .hide { display: none; } .bar-end { margin-left: auto; }
   .main { padding: var(--s4) var(--s4) var(--s8); gap: var(--s4); }
   .panel > header, .panel .pad, .setting, .items > li, .steps > li { padding-left: var(--s4); padding-right: var(--s4); }
   .health { flex-wrap: wrap; padding: var(--s4); } .tally { margin-left: 0; width: 100%; justify-content: space-between; }
@@ -66,9 +66,12 @@ export const pageLayouts = `
   .setting { gap: var(--s1) var(--s3); } .danger-zone .setting, .once { grid-template-columns: minmax(0, 1fr); gap: var(--s2); } .chart svg.plot { height: 130px; }
   .door .panel { padding: var(--s5); }
   table, tbody, tfoot, tr, td, tbody th, tfoot th { display: block; }
+  .tunnels tr { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 4px var(--s3); padding: var(--s3) var(--s4); align-items: start; }
+  .tunnels thead { display: none; } .tunnels tr > td.figure { grid-column: 1 / 3; }
+  .tunnels tr > .main-cell { grid-area: 1 / 1; } .tunnels tr > .state-cell { grid-area: 1 / 2; } .tunnels .state-cell .two { justify-items: end; } .tunnels tr > .mode-cell { grid-area: 2 / 1 / 3 / 3; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   tr { padding: var(--s3) 0; border-bottom: 1px solid var(--line); } tbody:last-child > tr:last-child { border-bottom: 0; }
-  :is(td, tbody th, tfoot th):is(th, td) { border: 0; padding: 2px var(--s4); } .pad > table :is(th, td):is(th, td) { padding-left: 0; padding-right: 0; }
+  :is(td, tbody th, tfoot th):is(th, td) { border: 0; padding: 2px var(--s4); } .tunnels :is(td, th):is(th, td), .pad > table :is(th, td):is(th, td) { padding-left: 0; padding-right: 0; }
   td:empty { display: none; } td.actions { width: auto; white-space: normal; text-align: left; padding-top: var(--s2); } td.figure { text-align: left; }
   td[data-label]::before { content: attr(data-label) ":\\00a0"; color: var(--soft); font-size: var(--t-small); }
   .matrix, .matrix tbody { display: table; } .matrix tr { display: table-row; } .matrix :is(td, th):is(td, th) { display: table-cell; padding: 6px var(--s2); }

@@ -106,14 +106,11 @@ table .two small { color: var(--soft); font-size: var(--t-caption); }
 table .name { display: inline-block; max-width: 100%; font-weight: 600; color: var(--ink); text-decoration: none; overflow-wrap: anywhere; }
 table .name:hover { text-decoration: underline; color: var(--ink); }
 .name.mono { font-size: 0.8125rem; }
-.tunnels td { padding: 7px 9px; white-space: nowrap; } .tunnels th { padding: var(--s2) 9px; }
-.tunnels th:first-child, .tunnels td:first-child { padding: 0 2px 0 var(--s4); } .tunnels th:last-child, .tunnels td:last-child { padding: 0 var(--s3) 0 0; }
+.tunnels td, .tunnels tbody th { padding: 7px 9px; white-space: nowrap; }
+.tunnels :is(td, th):first-child { padding-left: var(--s5); } .tunnels :is(td, th):last-child { padding-right: var(--s5); }
 .tunnels .main-cell { width: 100%; max-width: 0; }
 .tunnels .main-cell .name, .tunnels .main-cell small { overflow: hidden; text-overflow: ellipsis; }
 .tunnels .main-cell .row { flex-wrap: nowrap; min-width: 0; }
-.tunnels .copy { width: 22px; height: 20px; }
-.tunnels .strip { width: 112px; height: 18px; }
-.tunnels .two small.mono { color: var(--soft); }
 table .act { text-align: right; white-space: nowrap; width: 1%; }
 .scroll { position: relative; overflow-x: auto; }
 

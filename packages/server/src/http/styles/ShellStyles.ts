@@ -62,7 +62,7 @@ code, .mono { overflow-wrap: anywhere; }
 .sprite { position: absolute; width: 0; height: 0; overflow: hidden; }
 h1.mono { font-size: 1.25rem; }
 .mark { fill: currentColor; width: 10px; height: 10px; }
-[data-state="unknown"] .mark, [data-state="connected"] .mark { fill: none; stroke: var(--faint); stroke-width: 2; }
+.mark.idle, .mark.unknown, .mark.connected { fill: none; stroke: var(--faint); stroke-width: 2; }
 .up .mark, .mark.up { fill: var(--gruen-mark); } .down .mark, .mark.down { fill: var(--rot-mark); } .part .mark, .mark.part { fill: var(--gelb-mark); }
 .head-lead, .lead { color: var(--soft); max-width: 72ch; }
 .sub { display: block; font-size: var(--t-caption); color: var(--soft); font-weight: 400; }
@@ -90,7 +90,7 @@ h1.mono { font-size: 1.25rem; }
 .crumbs a { color: var(--soft); text-decoration: none; }
 .crumbs a:hover { color: var(--ink); text-decoration: underline; }
 .crumbs b { font-weight: 560; color: var(--ink); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.bar-end { margin-left: auto; display: flex; align-items: center; gap: var(--s2); }
+.bar-search { margin-left: auto; } .bar-end { display: flex; align-items: center; gap: var(--s2); }
 .search { position: relative; display: flex; align-items: center; }
 .search .i { position: absolute; left: 10px; color: var(--faint); pointer-events: none; }
 .search input { width: 290px; padding-left: 32px; }

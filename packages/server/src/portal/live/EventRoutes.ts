@@ -17,7 +17,7 @@ import type { BrowserRefusal } from "../../http/SameOrigin.ts"
 import { EmailDomains } from "../../identity/EmailDomains.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { RecordStore } from "../../tunnels/records/RecordStore.ts"
-import { kindOf, sentenceOf } from "../pages/AgentState.ts"
+import { kindOf, sentenceOf, wordOf } from "../pages/AgentState.ts"
 import * as CertificateState from "../pages/tunnel/CertificateState.ts"
 import * as Visits from "../shell/Visits.ts"
 import * as TopologyEvents from "./TopologyEvents.ts"
@@ -206,7 +206,7 @@ export const layer = HttpRouter.use(
                     `event: certificate\ndata: ${CertificateState.versionOf(reader.texts, standing)}\n\n`
                 }),
             write: (id, reach) =>
-              `event: state\ndata: ${JSON.stringify({ id, state: kindOf(reach), text: sentenceOf(reader.texts, reach) })}\n\n`
+              `event: state\ndata: ${JSON.stringify({ id, state: kindOf(reach), text: sentenceOf(reader.texts, reach), word: wordOf(reader.texts, reach) })}\n\n`
           })
         ),
         Effect.map((stream) =>

@@ -1,22 +1,22 @@
-/** `/portal/tunnels`: the tunnels of an account, and the form for one more. */
+/** `/portal/tunnels`: the tunnels of an account with search, filter and order, and the form for one more. */
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import type { TokenSums } from "@catenet/domain/tunnels/TunnelTraffic"
-import { markup } from "@catenet/platform/Markup"
-import { field, type Refused } from "../shell/Field.ts"
+import { type Markup, markup } from "@catenet/platform/Markup"
+import { callout, field, type Refused } from "../shell/Field.ts"
+import { icon, type Mark, mark } from "../shell/Icons.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
-import { mode, state } from "./AgentState.ts"
+import { mode, shortState } from "./AgentState.ts"
+import { type Filter, type Query, type Selection, urlOf } from "./TunnelSelection.ts"
 
-export interface Facts {
-  readonly tunnels: ReadonlyArray<Tunnel>
+export interface Facts extends Selection {
   /** Of own tunnels. */
   readonly reach: ReadonlyMap<string, Reachability>
   /** Of own tunnels, where all edges that may have served them answer. */
   readonly sums: ReadonlyMap<string, TokenSums>
-  /** Where the list goes on, and whether it began before this page. */
-  readonly next: string | undefined
-  readonly isFirst: boolean
+  readonly query: Query
+  readonly now: number
   readonly refused?: Refused | undefined
 }
 
@@ -26,44 +26,75 @@ const visitorsText = (texts: Texts, sums: TokenSums | undefined) =>
 const carriedText = (texts: Texts, sums: TokenSums | undefined) =>
   sums === undefined ? "n/a" : texts.bytes(sums.bytes_in + sums.bytes_out)
 
-const row = (
-  texts: Texts,
-  { hostname, id, kind, name, owned, port, require_login, status }: Tunnel,
-  { reach, sums }: Pick<Facts, "reach" | "sums">
-) =>
-  markup`<tr><th scope="row"><a class="mono" href="/portal/tunnels/${id}">${hostname ?? name}</a><span class="sub">${hostname !== null ? name : port === null ? texts.noHostname : `${kind.toUpperCase()} ${port}`}${owned ? undefined : ` · ${texts.shared}`}${
-    require_login ? ` · ${texts.loginRequired}` : undefined
-  }</span></th><td data-label="${texts.columnState}">${state(texts, reach.get(id), owned ? id : undefined)}</td><td data-label="${texts.columnCertificate}">${mode(texts, { hostname, status })}</td><td class="figure" data-label="${texts.visitorsOf30}">${visitorsText(texts, sums.get(id))}</td><td class="figure" data-label="${texts.carriedOf30}">${carriedText(texts, sums.get(id))}</td></tr>`
+/** What the name is, and what else is to be known of the tunnel at a glance. */
+const about = (texts: Texts, { hostname, name, owned, require_login }: Tunnel, reach: Reachability | undefined) =>
+  [
+    ...(hostname === null ? [] : [name]),
+    ...(owned ? [] : [texts.shared]),
+    ...(require_login ? [texts.loginRequired] : []),
+    ...(reach?.state === "origin_silent"
+      ? [texts.originFault(reach.fault ?? "", reach.origin ?? texts.someOrigin, reach.http_status ?? 0)]
+      : [])
+  ].join(" · ")
 
-/** Of all tunnels of the account: where the list is whole, and edges say something of them. */
-const figures = (texts: Texts, { isFirst, next, reach, sums }: Facts) => {
-  if (!isFirst || next !== undefined || reach.size === 0) return undefined
-  const known = [...sums.values()]
-  const visitors = known.flatMap((each) => each.visitors ?? [])
-  const total = (numbers: ReadonlyArray<number>) => numbers.reduce((a, b) => a + b, 0)
-  const reached = [...reach.values()].filter(({ state }) => state === "up").length
-  const shown = [
-    [texts.reachableNow, `${texts.count(reached)} / ${texts.count(reach.size)}`],
-    [texts.visitors30, visitors.length === 0 ? "n/a" : texts.count(total(visitors))],
-    [
-      texts.carried30,
-      known.length === 0 ? "n/a" : texts.bytes(total(known.map((each) => each.bytes_in + each.bytes_out)))
-    ]
-  ] as const
-  return markup`<dl class="tiles">${shown.map(
-    ([label, value]) => markup`<div><dt>${label}</dt><dd>${value}</dd></div>`
-  )}</dl>`
+const row = (texts: Texts, tunnel: Tunnel, { now, reach, sums }: Pick<Facts, "reach" | "sums" | "now">) => {
+  const { hostname, id, name, owned } = tunnel
+  const found = reach.get(id)
+  return markup`<tr><td class="state-cell">${shortState(texts, found, now, owned ? id : undefined)}</td>
+    <th scope="row" class="main-cell"><span class="two"><a class="name mono" href="/portal/tunnels/${id}" title="${hostname ?? name}">${hostname ?? name}</a><small>${about(texts, tunnel, found)}</small></span></th>
+    <td class="mode-cell">${mode(texts, tunnel)}</td><td class="figure" data-label="${texts.visitorsOf30}">${visitorsText(texts, sums.get(id))}</td><td class="figure" data-label="${texts.carriedOf30}">${carriedText(texts, sums.get(id))}</td></tr>`
 }
 
-const table = (texts: Texts, facts: Facts) =>
-  markup`<div class="panel list"><table>
-    <thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.columnState}</th>
-      <th scope="col">${texts.columnCertificate}</th><th class="figure" scope="col">${texts.visitorsOf30}</th>
+const signs: ReadonlyArray<readonly [Filter, Mark | undefined]> = [
+  ["all", undefined],
+  ["up", "up"],
+  ["down", "down"],
+  ["other", "idle"]
+]
+
+const filters = (texts: Texts, { counts, query }: Facts) =>
+  markup`<form class="filters" role="search" method="get" action="/portal/tunnels?" aria-label="${texts.tunnels}">
+    <div class="search">${icon("search")}<label for="q" class="hidden">${texts.findTunnel}</label><input id="q" name="q" type="search" value="${query.q}" placeholder="${texts.findTunnel}"></div>
+    ${query.state === "all" ? undefined : markup`<input type="hidden" name="state" value="${query.state}">`}${
+      query.sort === "state" ? undefined : markup`<input type="hidden" name="sort" value="${query.sort}">`
+    }<button class="hidden">${texts.find}</button>
+    ${
+      counts === undefined
+        ? undefined
+        : markup`<nav class="segments" aria-label="${texts.columnState}">${signs.map(
+            ([filter, sign]) =>
+              markup`<a href="${urlOf(query, { state: filter })}"${filter === query.state ? markup` aria-current="true"` : undefined}>${
+                sign === undefined ? undefined : mark(sign)
+              }${texts.filters[filter]} <span class="n">${texts.count(counts[filter])}</span></a>`
+          )}</nav>`
+    }</form>`
+
+/** The head of a column by which the list can be sorted. */
+const sorted = ({ counts, query }: Facts, sort: Query["sort"], title: string) =>
+  counts === undefined
+    ? markup`<th scope="col">${title}</th>`
+    : query.sort === sort
+      ? markup`<th scope="col" aria-sort="${sort === "state" ? "descending" : "ascending"}"><a href="${urlOf(query, { sort })}">${title}${icon("down")}</a></th>`
+      : markup`<th scope="col"><a href="${urlOf(query, { sort })}">${title}</a></th>`
+
+const foot = (texts: Texts, { isFirst, next, total, tunnels }: Facts) =>
+  markup`<footer><span>${total === undefined ? texts.tunnelsLead(tunnels.length) : texts.tunnelsFound(total)}</span><span class="row">${
+    isFirst ? undefined : markup`<a href="/portal/tunnels">${texts.first}</a>`
+  }${next === undefined ? undefined : markup`<a rel="next" href="${next}">${texts.next}</a>`}</span></footer>`
+
+const list = (texts: Texts, facts: Facts) =>
+  markup`<section class="panel list" aria-label="${texts.tunnels}">${filters(texts, facts)}${
+    facts.tunnels.length === 0
+      ? markup`<p class="pad soft">${facts.query.q === "" && facts.query.state === "all" ? texts.noFurtherTunnels : texts.nothingFound} <a href="/portal/tunnels">${texts.showAll}</a></p>`
+      : markup`<table class="tunnels"><caption class="hidden">${texts.tunnels}</caption>
+    <thead><tr>${sorted(facts, "state", texts.columnState)}${sorted(facts, "name", texts.addressTitle)}
+      <th scope="col">${texts.columnMode}</th><th class="figure" scope="col">${texts.visitorsOf30}</th>
       <th class="figure" scope="col">${texts.carriedOf30}</th></tr></thead>
     <tbody>${facts.tunnels.map((tunnel) => row(texts, tunnel, facts))}</tbody>
-  </table></div>`
+  </table>${foot(texts, facts)}`
+  }</section>`
 
-const form = (texts: Texts, { refused }: Facts) =>
+const form = (texts: Texts, { refused }: Facts): Markup =>
   markup`<form class="panel pad" method="post" action="/portal/tunnels" aria-labelledby="new-tunnel">
     <h2 id="new-tunnel">${texts.newTunnel}</h2>
     ${field({ name: "name", label: texts.tunnelName, hint: texts.tunnelNameHint, refused })}
@@ -71,26 +102,23 @@ const form = (texts: Texts, { refused }: Facts) =>
   </form>`
 
 export const page = (texts: Texts, facts: Facts): Page => {
-  const { isFirst, next, tunnels } = facts
-  const lead =
-    tunnels.length > 0 ? texts.tunnelsLead(tunnels.length) : isFirst ? texts.noTunnels : texts.noFurtherTunnels
-  const states = [...facts.reach.values()]
+  const { hasAny, reach, refused } = facts
+  const states = [...reach.values()]
   const reached = states.filter(({ state }) => state === "up").length
   return {
     title: texts.tunnels,
     area: "tunnels",
-    main: markup`<div class="head"><div><h1>${texts.tunnels}</h1><p class="lead">${lead}${states.length === 0 ? undefined : ` ${texts.reachLead(reached, states.length)}`}</p></div>
-        ${tunnels.length === 0 || facts.refused !== undefined ? undefined : markup`<a class="button primary" href="#new-tunnel">${texts.newTunnel}</a>`}</div>
-      ${[...facts.reach.values()].some(({ state }) => state === "edge_silent") ? markup`<p class="panel notice">${texts.edgeSilent}</p>` : undefined}
-      ${facts.refused === undefined ? undefined : form(texts, facts)}
-      ${tunnels.length === 0 ? undefined : markup`${figures(texts, facts)}${table(texts, facts)}`}
-      ${
-        next === undefined && isFirst
-          ? undefined
-          : markup`<p>${isFirst ? undefined : markup`<a href="/portal/tunnels">${texts.first}</a> `}${
-              next === undefined ? undefined : markup`<a rel="next" href="${next}">${texts.next}</a>`
-            }</p>`
-      }
-      ${facts.refused === undefined ? form(texts, facts) : undefined}`
+    main: markup`<div class="head"><div><h1>${texts.tunnels}</h1><p class="head-lead">${
+      !hasAny ? texts.noTunnels : states.length === 0 ? undefined : texts.reachLead(reached, states.length)
+    }</p></div>
+        ${
+          !hasAny || refused !== undefined
+            ? undefined
+            : markup`<div class="row"><a class="button" href="/portal/usage.csv">${icon("download")}${texts.exportCsv}</a><a class="button primary" href="#new-tunnel">${icon("plus")}${texts.newTunnel}</a></div>`
+        }</div>
+      ${states.some(({ state }) => state === "edge_silent") ? callout("warn", "warning", markup`<p>${texts.edgeSilent}</p>`) : undefined}
+      ${refused === undefined ? undefined : form(texts, facts)}
+      ${hasAny ? list(texts, facts) : undefined}
+      ${refused === undefined ? form(texts, facts) : undefined}`
   }
 }

@@ -44,6 +44,7 @@ const marks = {
   up: '<circle cx="5" cy="5" r="4.5"/>',
   down: '<path d="M2.2.5 5 3.3 7.8.5 9.5 2.2 6.7 5l2.8 2.8-1.7 1.7L5 6.7 2.2 9.5.5 7.8 3.3 5 .5 2.2z"/>',
   part: '<path d="M5 .6 9.8 9.4H.2z"/>',
+  idle: '<circle cx="5" cy="5" r="3.8"/>',
   connected: '<circle cx="5" cy="5" r="3.8"/>',
   unknown: '<path d="M1.5 5h7"/>'
 } as const

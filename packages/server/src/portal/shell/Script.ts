@@ -24,18 +24,32 @@ export const text = `"use strict";
       } catch {}
     });
     events.addEventListener("state", ({ data }) => {
-      const { id, state, text } = JSON.parse(data);
+      const { id, state, text, word: short } = JSON.parse(data);
       for (const shown of followed) {
         if (shown.dataset.tunnel !== id) continue;
         shown.dataset.state = state;
         shown.querySelector("use").setAttribute("href", "#m-" + state);
         shown.querySelector("svg").setAttribute("class", "mark " + state);
         const word = shown.querySelector(".word");
-        if (word.textContent !== text) word.textContent = text;
+        const isShort = shown.dataset.short !== undefined;
+        const next = isShort ? short : text;
+        if (word.textContent === next) continue;
+        word.textContent = next;
+        if (!isShort) continue;
+        shown.title = text;
+        shown.nextElementSibling.textContent = "";
       }
     });
     addEventListener("pagehide", () => events.close());
   }
+
+  const search = document.getElementById("find");
+  addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (search === null || event.target.closest("input, textarea, select") !== null) return;
+    event.preventDefault();
+    search.focus();
+  });
 
   const live = document.querySelector("[data-follow]");
   if (live !== null) {

@@ -89,6 +89,7 @@ const bar = ({ notices, texts }: Reader, { crumbs = [], here, title }: Page) =>
   markup`<div class="bar"><nav class="crumbs" aria-label="${texts.breadcrumb}">${crumbs.map(
     ([href, text]) => markup`<a href="${href}">${text}</a><span aria-hidden="true">/</span>`
   )}<b aria-current="page">${here ?? title}</b></nav>
+    <form class="search bar-search" role="search" method="get" action="/portal/tunnels?" aria-label="${texts.searchAll}">${icon("search")}<label for="find" class="hidden">${texts.searchAll}</label><input id="find" name="q" type="search" placeholder="${texts.searchAll}"><kbd aria-hidden="true">/</kbd><button class="hidden">${texts.find}</button></form>
     <nav class="bar-end" aria-label="${texts.helpAndNotices}"><a class="button quiet hide" href="/docs">${texts.docs}</a><a class="button quiet" href="/portal/notices">${icon("bell")}<span class="hidden">${
       notices === 0 ? texts.notices : texts.noticesWaiting(notices)
     }</span>${notices === 0 ? undefined : markup`<span class="count" aria-hidden="true">${String(notices)}</span>`}</a></nav></div>`

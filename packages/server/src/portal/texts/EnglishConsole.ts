@@ -5,6 +5,14 @@ import type { TextsOf } from "./TextsOf.ts"
 const figure = numerals.en.count
 const some = (count: number, one: string, many: string) => `${figure(count)} ${count === 1 ? one : many}`
 
+/** In the largest unit that fits. */
+const span = (seconds: number) =>
+  seconds < 3600
+    ? `${Math.max(1, Math.floor(seconds / 60))} min`
+    : seconds < 172_800
+      ? `${Math.floor(seconds / 3600)} h`
+      : `${Math.floor(seconds / 86_400)} d`
+
 export const consoleTexts = {
   tunnelTabs: "Parts of the tunnel",
   tabs: {
@@ -15,6 +23,25 @@ export const consoleTexts = {
     certificate: "Certificate",
     settings: "Settings"
   },
+  stateWords: {
+    up: "Up",
+    connected: "Connected",
+    origin_silent: "Down",
+    agent_silent: "Offline",
+    edge_silent: "Not measured"
+  },
+  noAgentYet: "No agent yet",
+  sinceSpan: (seconds: number) => `since ${span(seconds)}`,
+  forSpan: (seconds: number) => `for ${span(seconds)}`,
+  findTunnel: "Find a tunnel",
+  find: "Find",
+  searchAll: "Search tunnels",
+  filters: { all: "All", up: "Up", down: "Down", other: "Other" },
+  tunnelsFound: (count: number) => some(count, "tunnel", "tunnels"),
+  nothingFound: "No tunnel fits.",
+  showAll: "Show all",
+  columnMode: "Mode",
+  exportCsv: "Export CSV",
   visit: "Visit",
   share: "Share",
   wayTitle: "The way of a request",

@@ -5,6 +5,14 @@ import { numerals } from "./Numerals.ts"
 const figure = numerals.de.count
 const some = (count: number, one: string, many: string) => `${figure(count)} ${count === 1 ? one : many}`
 
+/** In the largest unit that fits. */
+const span = (seconds: number) =>
+  seconds < 3600
+    ? `${Math.max(1, Math.floor(seconds / 60))} Min.`
+    : seconds < 172_800
+      ? `${Math.floor(seconds / 3600)} Std.`
+      : `${Math.floor(seconds / 86_400)} Tg.`
+
 export const consoleTexts: ConsoleTexts = {
   tunnelTabs: "Bereiche des Tunnels",
   tabs: {
@@ -15,6 +23,25 @@ export const consoleTexts: ConsoleTexts = {
     certificate: "Zertifikat",
     settings: "Einstellungen"
   },
+  stateWords: {
+    up: "Erreichbar",
+    connected: "Verbunden",
+    origin_silent: "Gestört",
+    agent_silent: "Getrennt",
+    edge_silent: "Nicht gemessen"
+  },
+  noAgentYet: "Noch kein Agent",
+  sinceSpan: (seconds) => `seit ${span(seconds)}`,
+  forSpan: (seconds) => `seit ${span(seconds)}`,
+  findTunnel: "Tunnel suchen",
+  find: "Suchen",
+  searchAll: "In Tunneln suchen",
+  filters: { all: "Alle", up: "Erreichbar", down: "Gestört", other: "Andere" },
+  tunnelsFound: (count) => some(count, "Tunnel", "Tunnel"),
+  nothingFound: "Kein Tunnel passt.",
+  showAll: "Alle zeigen",
+  columnMode: "Betriebsart",
+  exportCsv: "Als CSV ausgeben",
   visit: "Besuchen",
   share: "Freigeben",
   wayTitle: "Der Weg einer Anfrage",

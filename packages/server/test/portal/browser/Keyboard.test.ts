@@ -26,7 +26,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
           assert.isTrue(await page.evaluate(`document.activeElement.matches("a.skip")`))
           await type(page, "#field-name", "kitchen")
           await press(page, "Enter", /^\/portal\/tunnels$/u)
-          await walk(page, "main th a")
+          await walk(page, "main tbody th a")
           await press(page, "Enter", /^\/portal\/tunnels\/[0-9a-f]{32}$/u)
           const tunnel = page.url()
           await type(page, "#field-port", "3000")

@@ -39,7 +39,7 @@ const faults = `(() => {
       for (const hint of form.querySelectorAll(".hint"))
         if (hint.checkVisibility() && hint.textContent.length > 40 && width(form) > 200 && width(hint) < 0.7 * width(form))
           found.push("narrow: " + hint.textContent.slice(0, 60))
-  for (const form of document.querySelectorAll(".panel > form:not(.setting)")) {
+  for (const form of document.querySelectorAll(".panel > form:not(.setting, .filters)")) {
     const next = form.nextElementSibling
     if (form.getBoundingClientRect().height < 2 || next === null || !form.checkVisibility() || !next.checkVisibility() || next.classList.contains("hidden")) continue
     const gap = next.getBoundingClientRect().top - form.getBoundingClientRect().bottom
