@@ -86,9 +86,15 @@ export const tunnelForms = ({ channel }: Place) => {
           refuses: {
             start: ["", "8", "24:00", "08:60", "-1:00"],
             end: ["", "24:01", "25:00", "08:00", "07:59"],
+            time_zone: ["Mars/Base", "x", "+01:00"],
             tz_offset: ["", "x", "-721", "841"]
           },
-          accepts: { start: ["00:00"], end: ["08:01", "24:00"], tz_offset: ["-720", "840"] }
+          accepts: {
+            start: ["00:00"],
+            end: ["08:01", "24:00"],
+            time_zone: ["", "Europe/Berlin", "UTC"],
+            tz_offset: ["-720", "840"]
+          }
         },
         { given: { ...week, day0: "" }, refuses: { day0: [] } }
       ]
