@@ -21,6 +21,7 @@ import { formatService } from "../settings/HostPort.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { Leaving } from "../tunnel/Leaving.ts"
+import { make as makeSessions, Sessions, type SharedSessions } from "../tunnel/SharedSessions.ts"
 import type { AgentPlan, ServicePlan } from "./ServicePlan.ts"
 import * as ServiceTunnel from "./ServiceTunnel.ts"
 
@@ -55,6 +56,7 @@ interface State {
   readonly events: Events["Service"]
   readonly permits: Semaphore.Semaphore
   readonly list: ServiceTunnel.Options["list"]
+  readonly sessions: SharedSessions
   readonly running: Map<string, Running>
   /** Services that were changed or removed and finish their visits. */
   readonly left: Set<Running>
@@ -151,6 +153,7 @@ const start = Effect.fnUntraced(function* (state: State, plan: ServicePlan) {
     Effect.ensuring(Effect.sync(() => state.left.delete(running))),
     Effect.provide(layers),
     Effect.provideService(Leaving, left),
+    Effect.provideService(Sessions, state.sessions),
     Effect.annotateLogs("service", plan.name),
     Effect.asVoid
   )
@@ -246,6 +249,7 @@ export const make = Effect.fn("Services.make")(function* (plan: AgentPlan) {
     events: yield* Events,
     permits: yield* Semaphore.make(askedAtOnce),
     list: Effect.provideContext(listed, services),
+    sessions: yield* makeSessions,
     running: new Map(),
     left: new Set(),
     over,

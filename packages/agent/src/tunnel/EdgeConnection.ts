@@ -4,6 +4,7 @@
  */
 import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import { Data, Effect, Result, type Scope } from "effect"
+import type { TLSSocket } from "node:tls"
 import { QuicDial, type QuicUnreachable } from "../carrier/QuicDial.ts"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
@@ -14,11 +15,13 @@ import type { CarrierHealth } from "./CarrierHealth.ts"
 import * as EdgeDial from "./EdgeDial.ts"
 import type { EdgeLink } from "./EdgeLink.ts"
 import * as MuxLink from "./MuxLink.ts"
+import type { Serve } from "./MuxSession.ts"
 import * as QuicEdgeLink from "./QuicEdgeLink.ts"
 import type { Registration, RegistrationLost, RegistrationRefused } from "./Registration.ts"
+import { Sessions } from "./SharedSessions.ts"
 import * as SlotLink from "./SlotLink.ts"
 
-const muxAlpn = "ct-edge-mux"
+const { muxAlpn } = EdgeDial
 const slotAlpn = "ct-edge"
 
 /** The edge answered and speaks none of the wanted protocols. */
@@ -54,6 +57,17 @@ const dial = (info: ConnectionInfo["Service"], address: HostPort, alpn: Readonly
     ({ untrusted }) => untrusted
   )
 
+/** The socket is closed with the scope. */
+const held = <E, R>(dialing: Effect.Effect<TLSSocket, E, R>) =>
+  Effect.acquireRelease(dialing, (socket) => Effect.sync(() => socket.destroy()), { interruptible: true })
+
+/** The registration is withdrawn with the scope; the session may go on for others. */
+const left = (link: EdgeLink) =>
+  Effect.as(
+    Effect.addFinalizer(() => Effect.sync(() => link.close())),
+    link
+  )
+
 /** A connection by QUIC to the edge; it lives in the scope. */
 export const dialQuic = Effect.fn("EdgeConnection.dialQuic")(function* (info: ConnectionInfo["Service"]) {
   const quic = yield* QuicDial
@@ -72,15 +86,17 @@ export const additionalLink = Effect.fn("EdgeConnection.additionalLink")(functio
   edge: string,
   address: HostPort,
   registration: Registration,
-  serve: MuxLink.Serve,
+  serve: Serve,
   wanted: (edgeProcess: EdgeProcess | undefined) => boolean
 ) {
-  const socket = yield* Effect.acquireRelease(
-    dial(info, address, [muxAlpn]),
-    (socket) => Effect.sync(() => socket.destroy()),
-    { interruptible: true }
-  )
-  return yield* MuxLink.open(edge, socket, registration, serve, wanted)
+  const dialing = dial(info, address, [muxAlpn])
+  const shared = yield* Sessions
+  const linked =
+    shared === undefined
+      ? { socket: yield* held(dialing) }
+      : yield* shared.link(edge, dialing, registration, serve, wanted)
+  if ("link" in linked) return yield* left(linked.link)
+  return yield* MuxLink.open(edge, linked.socket, registration, serve, wanted)
 })
 
 /** The first that works; the error is that of the first one, unless a later one was refused. */
@@ -101,7 +117,7 @@ const offers = (carrier: Carrier, wanted: ReadonlyArray<Carrier>): ReadonlyArray
 export const connect = Effect.fn("EdgeConnection.connect")(function* (
   settings: Settings,
   registration: Registration,
-  serve: MuxLink.Serve,
+  serve: Serve,
   carrierHealth: CarrierHealth
 ) {
   const info = yield* ConnectionInfo
@@ -112,11 +128,15 @@ export const connect = Effect.fn("EdgeConnection.connect")(function* (
     Effect.gen(function* () {
       const edge = formatHostPort(address)
       const alpn = offered.map((carrier) => (carrier === "mux" ? muxAlpn : slotAlpn))
-      const socket = yield* Effect.acquireRelease(
-        dial(info, address, alpn),
-        (socket) => Effect.sync(() => socket.destroy()),
-        { interruptible: true }
-      )
+      const shared = offered.includes("mux") ? yield* Sessions : undefined
+      const dialing = dial(info, address, alpn)
+      const linked =
+        shared === undefined
+          ? { socket: yield* held(dialing) }
+          : yield* shared.link(edge, dialing, registration, serve, () => true)
+      if ("link" in linked) return yield* left(linked.link)
+      const { socket } = linked
+      if (shared !== undefined) yield* held(Effect.succeed(socket))
       if (socket.alpnProtocol === muxAlpn) return yield* MuxLink.open(edge, socket, registration, serve)
       if (!offered.includes("slots")) return yield* new NothingSpoken({ edge })
       const again = dial(info, address, [slotAlpn])

@@ -48,6 +48,9 @@ const codeOf = (error: Error) => ("code" in error && typeof error.code === "stri
 
 const dialMillis = 10_000
 
+/** Of the multiplexed carrier. */
+export const muxAlpn = "ct-edge-mux"
+
 export interface DialOptions {
   readonly serverName?: string
   readonly millis?: number

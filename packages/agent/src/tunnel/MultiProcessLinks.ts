@@ -10,7 +10,7 @@ import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import { parseHostPort } from "../settings/HostPort.ts"
 import { additionalLink } from "./EdgeConnection.ts"
 import { discard, type EdgeLink } from "./EdgeLink.ts"
-import type { Serve } from "./MuxLink.ts"
+import type { Serve } from "./MuxSession.ts"
 import type { Registration } from "./Registration.ts"
 
 const triesPerProcess = 4

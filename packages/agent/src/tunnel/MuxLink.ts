@@ -1,29 +1,20 @@
-/** The preferred transport: one TLS connection on which the edge opens a stream for each client. */
+/**
+ * The preferred transport: one TLS connection on which the edge opens a stream for each client. Several tunnels of one agent may be
+ * registered on it.
+ */
 import { native } from "@catenet/crypto/native"
 import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
 import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
-import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegister"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
-import { guard } from "@catenet/wire/transport/FaultBoundary"
-import { Mux } from "@catenet/wire/transport/Mux"
+import type { Mux } from "@catenet/wire/transport/Mux"
 import type { Registration as Accepted } from "@catenet/wire/transport/Registrations"
-import { Effect, Redacted, Result } from "effect"
-import type { Duplex } from "node:stream"
+import { Deferred, Effect, Redacted, Result } from "effect"
 import type { TLSSocket } from "node:tls"
-import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { version } from "../Version.ts"
 import type { EdgeLink } from "./EdgeLink.ts"
-import { refused, type Registration, RegistrationLost } from "./Registration.ts"
-
-export type Serve = (stream: Duplex, header: OpenHeader | undefined) => void
-
-const answerMillis = 10_000
-/**
- * A dead edge is noticed within half a minute, whatever its socket reports; not sooner, because after an outage of ten seconds
- * TCP retries only at twenty.
- */
-const keepAlive = { everyMillis: 5_000, deadMillis: 24_000 }
+import * as MuxSession from "./MuxSession.ts"
+import { refused, type Registration } from "./Registration.ts"
 
 /** An enrolled agent's proof of possession, bound to this TLS session; undefined otherwise. */
 const proofOf = (registration: Registration, socket: TLSSocket, challenge: Uint8Array | undefined) => {
@@ -49,21 +40,27 @@ const certificateOf = ({ certificate, host }: Registration) =>
     : { certificates: [{ host, ...certificate.state }] }
 
 /** Reports changes of the certificate to the edge; `said` is the status that it knows. */
-const follow = (mux: Mux, held: Accepted, { certificate, host }: Registration, sent: CertificateState | undefined) => {
+const follow = (
+  mux: Mux,
+  held: Accepted,
+  { certificate, host }: Registration,
+  sent: CertificateState | undefined,
+  isLeft: Promise<unknown>
+) => {
   if (certificate === undefined || host === undefined) return
   const heeds = held.answer.heedsCertificates === true
   const report = (state: CertificateState) => {
     held.report({ host, ...state })
     return heeds ? mux.ping() : Promise.resolve()
   }
-  void mux.closed.then(certificate.join({ heeds, say: report }, sent))
+  void isLeft.then(certificate.join({ heeds, say: report }, sent))
 }
 
 /** Follows what the edge says of the tunnel's policy. */
-const heed = (mux: Mux, held: Accepted, { policy }: Registration) => {
+const heed = (held: Accepted, { policy }: Registration, isLeft: Promise<unknown>) => {
   if (policy === undefined) return
   held.onPolicy((revision) => policy.announced(revision))
-  void mux.closed.then(policy.joined(held.answer.announcesPolicy === true))
+  void isLeft.then(policy.joined(held.answer.announcesPolicy === true))
 }
 
 /** The registration request for an edge that sent this challenge, or none. */
@@ -93,79 +90,118 @@ const flushed = (socket: TLSSocket) =>
     socket.once("finish", done).once("close", done)
   })
 
+/** Asks the edge to register, and gives the registration the streams that have arrived for it. */
+const ask = Effect.fnUntraced(function* (
+  session: MuxSession.MuxSession,
+  registration: Registration,
+  serve: MuxSession.Serve
+) {
+  const { challenge, early, edge, members, mux, socket } = session
+  const request = requestOf(registration, socket, challenge)
+  const answer = yield* Effect.promise(() => mux.register(request)).pipe(
+    Effect.ensuring(Effect.sync(() => session.asking--))
+  )
+  if (Result.isFailure(answer)) {
+    const { code, sentence } = answer.failure
+    return yield* code === "closed"
+      ? MuxSession.lostAt(edge)(`the session ended before the answer: ${sentence}`)
+      : refused(edge, code, sentence)
+  }
+  const held = answer.success
+  const member: MuxSession.Member = { registration, serve, streams: new Set(), idle: () => {} }
+  members.set(held.id, member)
+  const waiting = early.get(held.id) ?? []
+  early.delete(held.id)
+  for (const { header, stream } of waiting) MuxSession.give(member, stream, header)
+  return { held, member }
+})
+
 /**
- * Registers on a connected socket whose selected ALPN is ours, if the connection leads to a `wanted` process. The function owns
- * the socket and closes it on failure.
+ * Registers on a session, whose `asking` counts it already. If the session is shared with other tunnels, leaving it withdraws the registration, and the session
+ * ends with the last one.
  */
+export const register = Effect.fn("MuxLink.register")(function* (
+  session: MuxSession.MuxSession,
+  registration: Registration,
+  serve: MuxSession.Serve,
+  isShared: boolean
+) {
+  const { edge, edgeProcess, members, mux, socket } = session
+  const sent = registration.certificate?.state
+  const { held, member } = yield* ask(session, registration, serve).pipe(
+    Effect.timeoutOrElse({
+      duration: MuxSession.answerMillis,
+      orElse: () =>
+        Effect.fail(MuxSession.lostAt(edge)(`no answer to the registration within ${MuxSession.answerMillis / 1000} s`))
+    })
+  )
+  const isLeft = Promise.race([held.ended, mux.closed])
+  follow(mux, held, registration, sent, isLeft)
+  heed(held, registration, isLeft)
+  const over = MuxSession.end(session)
+  const idle = yield* Deferred.make<void>()
+  /** Everything sent on the streams has reached the edge once it answers a ping. */
+  const withdraw = () => {
+    held.withdraw()
+    const settle = () => {
+      if (member.streams.size > 0) return
+      void mux.ping().then(() => Deferred.doneUnsafe(idle, Effect.void))
+    }
+    // Streams that the edge opened before it read the withdrawal come before its answer.
+    void mux.ping().then(() => {
+      member.idle = settle
+      settle()
+    })
+  }
+  let isRetired = false
+  const link: EdgeLink = {
+    edge,
+    carrier: "mux",
+    edgeProcess,
+    visitorTokens: held.answer.visitorTokens === true,
+    ended: Effect.raceFirst(
+      Effect.flatMap(
+        Effect.promise(() => held.ended),
+        ({ code, sentence }) => {
+          if (code === "closed") return over
+          const { message, final } = refused(edge, code, sentence)
+          return Effect.succeed({ reason: message, final, isRevoked: code === "revoked" })
+        }
+      ),
+      Effect.map(
+        Effect.promise(() => mux.draining),
+        (sentence) => ({ reason: `the edge is leaving: ${sentence}`, final: false })
+      )
+    ),
+    received: () => mux.counters.bytesReceived,
+    retire: () => {
+      if (isRetired) return
+      isRetired = true
+      if (isShared) withdraw()
+      else mux.goAway("the agent takes no more streams")
+    },
+    drained: isShared ? Effect.raceFirst(Deferred.await(idle), over) : Effect.andThen(over, flushed(socket)),
+    close: () => {
+      if (!isShared) return mux.close("normal")
+      held.withdraw()
+      for (const stream of member.streams) stream.destroy()
+      if (members.delete(held.id) && members.size + session.asking === 0) mux.close("normal")
+    }
+  }
+  return link
+})
+
+/** Opens a session that this registration has for itself, and registers on it. */
 export const open = Effect.fn("MuxLink.open")(function* (
   edge: string,
   socket: TLSSocket,
   registration: Registration,
-  serve: Serve,
-  wanted: (edgeProcess: EdgeProcess | undefined) => boolean = () => true
+  serve: MuxSession.Serve,
+  wanted?: (edgeProcess: EdgeProcess | undefined) => boolean
 ) {
-  const { ending, fault } = yield* AgentMetrics
-  guard(socket, ending(socket))
-  const mux = new Mux(socket, {
-    side: "dialler",
-    keepAlive,
-    onStream: (stream) => serve(stream, stream.header),
-    ...(registration.onEcho && { onEcho: registration.onEcho }),
-    onFault: fault
-  })
-  const lost = (why: string) => new RegistrationLost({ edge, why })
-  return yield* Effect.gen(function* () {
-    const hello = yield* Effect.promise(() => mux.ready)
-    if (Result.isFailure(hello))
-      return yield* lost(`the session ended (${hello.failure.code}) ${hello.failure.sentence}`)
-    const { challenge, edgeProcess } = hello.success
-    if (!wanted(edgeProcess)) return yield* lost("the connection leads to where another one does")
-    const sent = registration.certificate?.state
-    const request = requestOf(registration, socket, challenge)
-    const answer = yield* Effect.promise(() => mux.register(request))
-    if (Result.isFailure(answer)) {
-      const { code, sentence } = answer.failure
-      return yield* code === "closed"
-        ? lost(`the session ended before the answer: ${sentence}`)
-        : refused(edge, code, sentence)
-    }
-    const held = answer.success
-    follow(mux, held, registration, sent)
-    heed(mux, held, registration)
-    const sessionEnd = Effect.map(
-      Effect.promise(() => mux.closed),
-      ({ code, sentence }) => ({ reason: `the session ended (${code}) ${sentence}`.trim(), final: false })
-    )
-    const link: EdgeLink = {
-      edge,
-      carrier: "mux",
-      edgeProcess,
-      visitorTokens: held.answer.visitorTokens === true,
-      ended: Effect.raceFirst(
-        Effect.flatMap(
-          Effect.promise(() => held.ended),
-          ({ code, sentence }) => {
-            if (code === "closed") return sessionEnd
-            const { message, final } = refused(edge, code, sentence)
-            return Effect.succeed({ reason: message, final, isRevoked: code === "revoked" })
-          }
-        ),
-        Effect.map(
-          Effect.promise(() => mux.draining),
-          (sentence) => ({ reason: `the edge is leaving: ${sentence}`, final: false })
-        )
-      ),
-      received: () => mux.counters.bytesReceived,
-      retire: () => mux.goAway("the agent takes no more streams"),
-      drained: Effect.andThen(sessionEnd, flushed(socket)),
-      close: () => mux.close("normal")
-    }
-    return link
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: answerMillis,
-      orElse: () => Effect.fail(lost(`no answer to the registration within ${answerMillis / 1000} s`))
-    }),
-    Effect.onError(() => Effect.sync(() => mux.close("normal")))
+  const session = yield* MuxSession.open(edge, socket, wanted)
+  session.asking++
+  return yield* Effect.onError(register(session, registration, serve, false), () =>
+    Effect.sync(() => session.mux.close("normal"))
   )
 })

@@ -8,7 +8,7 @@ import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import { Deferred, Effect, Redacted } from "effect"
 import * as QuicRequest from "../carrier/QuicRequest.ts"
 import type { EdgeLink } from "./EdgeLink.ts"
-import type { Serve } from "./MuxLink.ts"
+import type { Serve } from "./MuxSession.ts"
 import { refused, type Registration, RegistrationLost } from "./Registration.ts"
 
 const tickMillis = 15_000

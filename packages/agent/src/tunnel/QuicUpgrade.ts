@@ -9,7 +9,7 @@ import type { Carrier } from "../settings/TunnelTransports.ts"
 import type { CarrierHealth } from "./CarrierHealth.ts"
 import { dialQuic } from "./EdgeConnection.ts"
 import type { EdgeLink } from "./EdgeLink.ts"
-import type { Serve } from "./MuxLink.ts"
+import type { Serve } from "./MuxSession.ts"
 import * as QuicEdgeLink from "./QuicEdgeLink.ts"
 import type { Registration } from "./Registration.ts"
 

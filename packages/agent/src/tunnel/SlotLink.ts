@@ -10,7 +10,7 @@ import type { TLSSocket } from "node:tls"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { DialFailed } from "./EdgeDial.ts"
 import type { EdgeLink } from "./EdgeLink.ts"
-import type { Serve } from "./MuxLink.ts"
+import type { Serve } from "./MuxSession.ts"
 import { refused, type Registration, RegistrationLost, type RegistrationRefused } from "./Registration.ts"
 
 export interface SlotOptions {

@@ -21,7 +21,7 @@ import { AgentPlaces, holderOf, limitsOf } from "./AgentPlaces.ts"
 import { type MuxAgent, versionIn } from "./AgentPool.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { ProcessIdentity } from "./ProcessIdentity.ts"
-import { admittedCost, refusedCost, RegistrationBudget } from "./RegistrationBudget.ts"
+import { admittedCost, maxRegistrationsPerConnection, refusedCost, RegistrationBudget } from "./RegistrationBudget.ts"
 import { TunnelOwnership } from "./TunnelOwnership.ts"
 import { UnregisteredAgentQuota } from "./UnregisteredAgentQuota.ts"
 
@@ -176,7 +176,7 @@ const serve = Effect.fn("MuxAgents.serve")(function* (state: State, socket: TLSS
     challenge,
     ...(state.edgeProcess === undefined ? {} : { edgeProcess: state.edgeProcess }),
     keepAlive: { everyMillis: echoMillis, deadMillis: silenceMillis },
-    limits: { maxStreams: streamsPerConnection },
+    limits: { maxStreams: streamsPerConnection, registrations: maxRegistrationsPerConnection },
     onFault: state.report,
     onRegister: (inbound) => register(state, connection, inbound)
   })

@@ -3,13 +3,13 @@
  * frame of a hundred bytes. Refused requests count more than admitted ones, because agents back off after refusals and attackers
  * do not. Time is an argument (milliseconds).
  */
-import { defaultLimits } from "@catenet/wire/transport/MuxLimits"
-
 /** Costs of an admitted and of a refused registration. */
 export const admittedCost = 1
 export const refusedCost = 4
-/** Enough for every registration of a session to be refused twice at once. */
-export const registrationBurst = 2 * refusedCost * defaultLimits.registrations
+/** Registrations of one connection: an agent may serve as many tunnels by it. */
+export const maxRegistrationsPerConnection = 1024
+/** Enough for all registrations of a connection at once, and for refusing 128. */
+export const registrationBurst = admittedCost * maxRegistrationsPerConnection + refusedCost * 128
 /** Refill rate: two refusals a second. */
 const perSecond = 2 * refusedCost
 

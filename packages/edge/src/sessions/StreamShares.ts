@@ -1,7 +1,7 @@
 /**
- * Shares the streams of an agent's session fairly among the addresses of its visitors, because one HTTP/2 connection may open a
- * hundred. An address gets at most a quarter of what our agents accept. If a session is full, the newest stream of the largest
- * address gives way to a smaller address.
+ * Shares the streams of an agent's session fairly among its tunnels, and among the addresses of their visitors, because one HTTP/2
+ * connection may open a hundred. An address gets at most a quarter of what our agents accept. If a session is full, the newest
+ * stream of the largest tunnel gives way to a smaller tunnel, and within a tunnel that of the largest address to a smaller address.
  */
 import { FairPlaces } from "@catenet/platform/FairPlaces"
 import { addressBlock } from "@catenet/platform/IpAddress"
@@ -12,13 +12,19 @@ import { Result } from "effect"
 
 export const maxPerAddress = defaultLimits.maxStreams / 4
 
-const bySession = new WeakMap<CarrierSession, FairPlaces>()
+interface Shares {
+  readonly tunnels: FairPlaces
+  readonly addresses: FairPlaces
+}
+
+const bySession = new WeakMap<CarrierSession, Shares>()
 
 const sharesOf = (session: CarrierSession) => {
   const known = bySession.get(session)
   if (known !== undefined) return known
   // The session reports when it is full, because the peer sets the limit.
-  const shares = new FairPlaces(Number.POSITIVE_INFINITY)
+  const places = () => new FairPlaces(Number.POSITIVE_INFINITY)
+  const shares: Shares = { tunnels: places(), addresses: places() }
   bySession.set(session, shares)
   return shares
 }
@@ -29,17 +35,27 @@ const isFull = (opened: Result.Result<CarrierStream, StreamRefused>) =>
 /** Opens a stream for the visitor in the header. Without an address it is the edge itself, which has no share. */
 export const open = (session: CarrierSession, header: OpenHeader): Result.Result<CarrierStream, StreamRefused> => {
   const { client } = header
+  const tunnel = String(header.registration)
   if (client === undefined) return session.open(header)
   const address = addressBlock(client.address)
-  const shares = sharesOf(session)
-  if (shares.heldBy(address) >= maxPerAddress) return Result.fail(new StreamRefused({ reason: "full" }))
+  const { addresses, tunnels } = sharesOf(session)
+  if (addresses.heldBy(address) >= maxPerAddress) return Result.fail(new StreamRefused({ reason: "full" }))
   const first = session.open(header)
-  const opened = isFull(first) && shares.makeRoom(address) ? session.open(header) : first
+  const opened =
+    isFull(first) && (tunnels.makeRoom(tunnel) || addresses.makeRoom(address)) ? session.open(header) : first
   if (Result.isSuccess(opened)) {
     const stream = opened.success
-    const evict = () => stream.reset("overloaded", "its address holds the most streams of this agent")
-    const leave = shares.take(address, { isIdle: () => false, evict })
-    if (leave !== undefined) stream.once("close", leave)
+    const leaving: Array<(() => void) | undefined> = []
+    const leave = () => {
+      for (const each of leaving) each?.()
+    }
+    const evict = () => {
+      leave()
+      stream.reset("overloaded", "its address or its tunnel holds the most streams of this agent")
+    }
+    const holder = { isIdle: () => false, evict }
+    leaving.push(tunnels.take(tunnel, holder), addresses.take(address, holder))
+    stream.once("close", leave)
   }
   return opened
 }

@@ -54,6 +54,7 @@ holds({
     "of one tunnel": ["sessions/EchoRounds maxAgents", "relay/FailOver maxAgents"],
     "of one connection, stream, holder or message": [
       "sessions/MuxAgents maxRegistrations",
+      "maxRegistrationsPerConnection",
       "maxKeptBytes",
       "maxParks",
       "maxStreams",

@@ -28,8 +28,8 @@ const sessionWith = (maxStreams: number) =>
       })
   ).pipe(Effect.map(({ edge }) => edge))
 
-const visit = (session: Mux, address: string) =>
-  open(session, { registration: 1, kind: "visitor", tls: "terminated", client: { address, port: 1 } })
+const visit = (session: Mux, address: string, registration = 1) =>
+  open(session, { registration, kind: "visitor", tls: "terminated", client: { address, port: 1 } })
 
 const codeOf = (stream: Result.Result<unknown, unknown>) => (Result.getOrThrow(stream) as MuxStream).resetBy?.code
 
@@ -43,6 +43,17 @@ describe("the streams of an agent", () => {
       assert.isTrue(others.every(Result.isSuccess))
       assert.deepStrictEqual(crowd.map(codeOf), [undefined, undefined, "overloaded", "overloaded"])
       assert.isTrue(Result.isFailure(visit(session, "2001:db8::2")), "the /64 would hold as many as any other")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("go to a tunnel that has fewer, however many addresses crowd another tunnel of the same agent", () =>
+    Effect.gen(function* () {
+      const session = yield* sessionWith(4)
+      const crowd = Array.from({ length: 4 }, (_, at) => visit(session, `192.0.2.${at}`))
+      const others = [visit(session, "198.51.100.1", 2), visit(session, "198.51.100.2", 2)]
+      assert.isTrue(others.every(Result.isSuccess))
+      assert.deepStrictEqual(crowd.map(codeOf), [undefined, undefined, "overloaded", "overloaded"])
+      assert.isTrue(Result.isFailure(visit(session, "198.51.100.3", 2)), "both tunnels have as many")
     }).pipe(Effect.scoped)
   )
 

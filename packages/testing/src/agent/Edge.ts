@@ -26,6 +26,8 @@ export interface EdgeOptions {
   readonly drops?: boolean
   /** Answers NO to every slot. */
   readonly no?: boolean
+  /** Registrations that it takes on one connection. */
+  readonly maxRegistrations?: number
   /** Closes connections whose role byte is one of these, as an edge that does not know them. */
   readonly unknownRoles?: string
 }
@@ -63,6 +65,7 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
     const mux = new Mux(socket, {
       side: "acceptor",
       challenge,
+      limits: { registrations: options.maxRegistrations ?? 1024 },
       onRegister: (registration) => {
         if (options.refuse !== undefined) return registration.refuse(options.refuse)
         const { token, agentId, proof } = registration.request

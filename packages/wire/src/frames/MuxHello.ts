@@ -32,13 +32,15 @@ export interface MuxHello {
   readonly initialWindow: number
   readonly challenge?: Uint8Array
   readonly edgeProcess?: EdgeProcess
+  /** Registrations that the sender takes on this session; an acceptor of before says nothing about it, and takes one. */
+  readonly maxRegistrations?: number
 }
 
 /** The part of an acceptor's hello that a registration needs. */
-export type AcceptorHello = Pick<MuxHello, "challenge" | "edgeProcess">
+export type AcceptorHello = Pick<MuxHello, "challenge" | "edgeProcess" | "maxRegistrations">
 
 const magic = Buffer.from("catenet-mux", "latin1")
-const tags = { maxStreams: 1, initialWindow: 2, challenge: 3, edgeProcess: 4 } as const
+const tags = { maxStreams: 1, initialWindow: 2, challenge: 3, edgeProcess: 4, maxRegistrations: 5 } as const
 
 const edgeBytes = 8
 const edgeProcessBytes = edgeBytes + 8
@@ -64,6 +66,7 @@ export const encodeHello = (hello: MuxHello): Buffer => {
   ]
   if (hello.challenge !== undefined) fields.push([tags.challenge, hello.challenge])
   if (hello.edgeProcess !== undefined) fields.push([tags.edgeProcess, encodeEdgeProcess(hello.edgeProcess)])
+  if (hello.maxRegistrations !== undefined) fields.push([tags.maxRegistrations, u32(hello.maxRegistrations)])
   return Buffer.concat([magic, Buffer.from([hello.lowest, hello.version]), encodeFields(fields)])
 }
 
@@ -82,13 +85,15 @@ export const decodeHello = (bytes: Uint8Array): Result.Result<MuxHello, Malforme
   if (initialWindow === 0 || initialWindow > maxWindow) return malformed("hello window")
   const challenge = readBytes(fields, tags.challenge, challengeBytes)
   const edgeProcess = readEdgeProcess(fields)
+  const maxRegistrations = readU32(fields, tags.maxRegistrations)
   return Result.succeed({
     lowest,
     version,
     maxStreams,
     initialWindow,
     ...(challenge && { challenge }),
-    ...(edgeProcess && { edgeProcess })
+    ...(edgeProcess && { edgeProcess }),
+    ...(maxRegistrations !== undefined && { maxRegistrations })
   })
 }
 

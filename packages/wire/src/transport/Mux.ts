@@ -88,7 +88,8 @@ export class Mux implements CarrierSession {
       maxStreams: options.onStream === undefined ? 0 : limits.maxStreams,
       initialWindow: limits.initialWindow,
       ...(options.challenge !== undefined && { challenge: options.challenge }),
-      ...(options.edgeProcess !== undefined && { edgeProcess: options.edgeProcess })
+      ...(options.edgeProcess !== undefined && { edgeProcess: options.edgeProcess }),
+      ...(options.onRegister !== undefined && { maxRegistrations: limits.registrations })
     }
     this.#sender = new MuxSender(carrier, this.counters, () => {
       // No closing frame: there is no room for it.

@@ -47,7 +47,8 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         maxStreams: u32,
         initialWindow: count,
         challenge: maybe(bytes(32)),
-        edgeProcess: maybe(map(all({ edge: bytes(8), process: integer(0, 63) }), (at) => ({ ...at, processes: 64 })))
+        edgeProcess: maybe(map(all({ edge: bytes(8), process: integer(0, 63) }), (at) => ({ ...at, processes: 64 }))),
+        maxRegistrations: maybe(u32)
       }),
       ({ more, ...hello }) => ({ _tag: "Hello", hello: present({ ...hello, version: hello.lowest + more }) as never })
     )
@@ -344,6 +345,9 @@ describe("a field that was added to a frame later", () => {
     assert.strictEqual(encodeHello({ ...hello, edgeProcess }).toString("hex"), before + added)
     assert.deepStrictEqual(fromHex(before + added), Result.succeed({ ...hello, edgeProcess }))
     assert.deepStrictEqual(fromHex(`${before}7f000101`), Result.succeed(hello))
+    const many = `${before}05000400000400`
+    assert.strictEqual(encodeHello({ ...hello, maxRegistrations: 1024 }).toString("hex"), many)
+    assert.deepStrictEqual(fromHex(many), Result.succeed({ ...hello, maxRegistrations: 1024 }))
   })
 
   it("is ignored when its numbers are impossible", () => {
