@@ -16,7 +16,7 @@ const extensions = new Set([".yaml", ".yml", ".json"])
 export const isNamed = (path: string | undefined): path is string =>
   path !== undefined && extensions.has(extname(path).toLowerCase())
 
-const maxBytes = 4_194_304
+const longestFile = 4_194_304
 
 /** A file that is well formed. Whether its services can be served is decided by `ServicePlan`. */
 export interface Loaded {
@@ -170,7 +170,7 @@ export const read = Effect.fn("ServicesFile.read")(function* (path: string) {
       "correct its name, or make it readable for this user"
     )
   )
-  if (found.size > maxBytes)
+  if (found.size > longestFile)
     return yield* ConfigurationInvalid.of(`The configuration file ${path}`, "is larger than 4 MiB", "name another file")
   const text = yield* Effect.mapError(fs.readFileString(path), () =>
     ConfigurationInvalid.of(`The configuration file ${path}`, "cannot be read", "make it readable for this user")

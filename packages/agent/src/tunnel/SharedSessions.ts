@@ -58,88 +58,107 @@ const paced = Effect.fnUntraced(function* (shared: Shared, now: () => number) {
 
 const hasRoom = ({ isLeaving, session }: Shared) => !isLeaving && session.members.size + session.asking < session.most
 
-/** The sessions end with the scope. */
-export const make = Effect.gen(function* () {
-  const outer = yield* Effect.scope
-  const metrics = yield* AgentMetrics
-  const byEdge = new Map<string, { readonly sessions: Set<Shared>; readonly dialing: Semaphore.Semaphore }>()
+interface Edge {
+  readonly sessions: Set<Shared>
+  /** One dial at a time: the others may register on what it opens. */
+  readonly dialing: Semaphore.Semaphore
+}
 
-  const opened = Effect.fnUntraced(function* (
-    edge: string,
-    dial: Effect.Effect<TLSSocket, DialFailed>,
-    sessions: Set<Shared>,
-    wanted: Wanted
-  ) {
-    const scope = yield* Scope.fork(outer)
-    let isOurs = true
-    const dialing = Effect.acquireRelease(dial, (socket) => Effect.sync(() => isOurs && socket.destroy()), {
-      interruptible: true
-    })
-    const closing = <A, E, R>(self: Effect.Effect<A, E, R>) =>
-      Effect.onError(self, (cause) => Scope.close(scope, Exit.failCause(cause)))
-    const socket = yield* dialing.pipe(Scope.provide(scope), closing)
-    if (socket.alpnProtocol !== muxAlpn) {
-      isOurs = false
-      yield* Scope.close(scope, Exit.void)
-      return { socket }
-    }
-    const session = yield* MuxSession.open(edge, socket, wanted).pipe(
-      Effect.provideService(AgentMetrics, metrics),
-      closing
-    )
-    const shared: Shared = { session, scope, isLeaving: false, left: burst.registrations, at: metrics.now() }
-    sessions.add(shared)
-    const leaves = () => {
-      shared.isLeaving = true
-    }
-    void session.mux.draining.then(leaves)
-    yield* Effect.forkIn(
-      Effect.gen(function* () {
-        yield* Effect.promise(() => session.mux.closed)
+interface State {
+  readonly outer: Scope.Scope
+  readonly metrics: AgentMetrics["Service"]
+  readonly byEdge: Map<string, Edge>
+}
+
+/** Removes a session once it has closed. */
+const follow = ({ outer }: State, sessions: Set<Shared>, shared: Shared) => {
+  const leaves = () => {
+    shared.isLeaving = true
+  }
+  const { mux } = shared.session
+  void mux.draining.then(leaves)
+  return Effect.promise(() => mux.closed).pipe(
+    Effect.andThen(
+      Effect.sync(() => {
         leaves()
         sessions.delete(shared)
-        yield* Scope.close(scope, Exit.void)
-      }),
-      outer
-    )
-    return shared
-  })
-
-  /** A session with room; its place is taken by `asking` until the registration is. */
-  const sessionFor = Effect.fnUntraced(function* (
-    edge: string,
-    dial: Effect.Effect<TLSSocket, DialFailed>,
-    wanted: Wanted
-  ) {
-    const known = byEdge.get(edge) ?? { sessions: new Set<Shared>(), dialing: yield* Semaphore.make(1) }
-    byEdge.set(edge, known)
-    const { dialing, sessions } = known
-    const take = (shared: Shared) => {
-      shared.session.asking++
-      return shared
-    }
-    const open = () => {
-      const found = Array.from(sessions).find((one) => hasRoom(one) && wanted(one.session.edgeProcess))
-      return found && take(found)
-    }
-    const found = open()
-    if (found !== undefined) return found
-    return yield* dialing.withPermit(
-      Effect.suspend(() => {
-        const made = open()
-        return made === undefined
-          ? Effect.map(opened(edge, dial, sessions, wanted), (one) => ("socket" in one ? one : take(one)))
-          : Effect.succeed(made)
       })
-    )
-  })
+    ),
+    Effect.andThen(Scope.close(shared.scope, Exit.void)),
+    Effect.forkIn(outer)
+  )
+}
 
+const opened = Effect.fnUntraced(function* (
+  state: State,
+  edge: string,
+  dial: Effect.Effect<TLSSocket, DialFailed>,
+  sessions: Set<Shared>,
+  wanted: Wanted
+) {
+  const { metrics, outer } = state
+  const scope = yield* Scope.fork(outer)
+  let isOurs = true
+  const dialing = Effect.acquireRelease(dial, (socket) => Effect.sync(() => isOurs && socket.destroy()), {
+    interruptible: true
+  })
+  const closing = <A, E, R>(self: Effect.Effect<A, E, R>) =>
+    Effect.onError(self, (cause) => Scope.close(scope, Exit.failCause(cause)))
+  const socket = yield* dialing.pipe(Scope.provide(scope), closing)
+  if (socket.alpnProtocol !== muxAlpn) {
+    isOurs = false
+    yield* Scope.close(scope, Exit.void)
+    return { socket }
+  }
+  const session = yield* MuxSession.open(edge, socket, wanted).pipe(
+    Effect.provideService(AgentMetrics, metrics),
+    closing
+  )
+  const shared: Shared = { session, scope, isLeaving: false, left: burst.registrations, at: metrics.now() }
+  sessions.add(shared)
+  yield* follow(state, sessions, shared)
+  return shared
+})
+
+/** A session with room; its place is taken by `asking` until the registration is. */
+const sessionFor = Effect.fnUntraced(function* (
+  state: State,
+  edge: string,
+  dial: Effect.Effect<TLSSocket, DialFailed>,
+  wanted: Wanted
+) {
+  const known = state.byEdge.get(edge) ?? { sessions: new Set<Shared>(), dialing: yield* Semaphore.make(1) }
+  state.byEdge.set(edge, known)
+  const { dialing, sessions } = known
+  const take = (shared: Shared) => {
+    shared.session.asking++
+    return shared
+  }
+  const open = () => {
+    const found = Array.from(sessions).find((one) => hasRoom(one) && wanted(one.session.edgeProcess))
+    return found && take(found)
+  }
+  const found = open()
+  if (found !== undefined) return found
+  return yield* dialing.withPermit(
+    Effect.suspend(() => {
+      const made = open()
+      return made === undefined
+        ? Effect.map(opened(state, edge, dial, sessions, wanted), (one) => ("socket" in one ? one : take(one)))
+        : Effect.succeed(made)
+    })
+  )
+})
+
+/** The sessions end with the scope. */
+export const make = Effect.gen(function* () {
+  const state: State = { outer: yield* Effect.scope, metrics: yield* AgentMetrics, byEdge: new Map() }
   const made: SharedSessions = {
     link: Effect.fn("SharedSessions.link")(function* (edge, dial, registration, serve, wanted) {
-      const shared = yield* sessionFor(edge, dial, wanted)
+      const shared = yield* sessionFor(state, edge, dial, wanted)
       if ("socket" in shared) return shared
       const { session } = shared
-      yield* Effect.onInterrupt(paced(shared, metrics.now), () => Effect.sync(() => session.asking--))
+      yield* Effect.onInterrupt(paced(shared, state.metrics.now), () => Effect.sync(() => session.asking--))
       const link = yield* MuxLink.register(session, registration, serve, true).pipe(
         Effect.onError(() =>
           Effect.sync(() => {
