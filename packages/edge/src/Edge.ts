@@ -28,6 +28,7 @@ import { QuicPorts } from "./listen/QuicPorts.ts"
 import type { Sources } from "./metrics/EdgeMetrics.ts"
 import * as MetricsEndpoint from "./metrics/MetricsEndpoint.ts"
 import { Counters } from "./observe/Counters.ts"
+import * as CertificateUpdates from "./orders/CertificateUpdates.ts"
 import { drain } from "./orders/Drain.ts"
 import { heartbeats } from "./orders/Heartbeats.ts"
 import { Orders } from "./orders/Orders.ts"
@@ -52,6 +53,7 @@ import { TunnelOwnership } from "./sessions/TunnelOwnership.ts"
 import { Settings } from "./settings/Settings.ts"
 import { HistoryDatabase } from "./sqlite/HistoryDatabase.ts"
 import { CertificateFiles } from "./tls/CertificateFiles.ts"
+import { HostCertificates } from "./tls/HostCertificates.ts"
 import { SessionTickets } from "./tls/SessionTickets.ts"
 
 /** The addresses that were bound, with real ports. */
@@ -108,6 +110,7 @@ const joinControlPlane = Effect.gen(function* () {
   const agents = yield* AgentSessions
   agents.awaitReturn()
   yield* Effect.forkScoped(yield* TicketKeyUpdates.updates(client, seed))
+  yield* Effect.forkScoped(yield* CertificateUpdates.updates(client, seed))
   return Effect.asVoid(Effect.forkScoped(run))
 })
 
@@ -203,6 +206,7 @@ const edge = Layer.merge(SessionHistory.layer, OriginEchoes.layer).pipe(
       CertificateAuthority.layer,
       ControlPlane.layer,
       CertificateFiles.layer,
+      HostCertificates.layer,
       processIdentity,
       QuicPorts.layer,
       SessionTickets.layer,

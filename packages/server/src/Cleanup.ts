@@ -1,11 +1,12 @@
 /**
  * Deletes expired rows once a minute: sessions and sign-ins, stored responses, one-time tokens, invites, links,
- * counters of past minutes, old deliveries, orders of edges that are gone, ticket keys. Each service deletes its own
+ * counters of past minutes, old deliveries, orders of edges that are gone, ticket keys, the platform's old certificates. Each service deletes its own
  * rows. Every replica runs it: deleting twice does no harm.
  */
 import { Effect, Layer, Schedule } from "effect"
 import { Directory } from "./agents/Directory.ts"
 import { Payments } from "./billing/Payments.ts"
+import { PlatformCertificates } from "./certificates/PlatformCertificates.ts"
 import { ClaimInvites } from "./channels/ClaimInvites.ts"
 import { Invitations } from "./channels/Invitations.ts"
 import { Edges } from "./edges/Edges.ts"
@@ -41,6 +42,7 @@ const services = [
   GateSessions,
   ShareLinks,
   Directory,
+  PlatformCertificates,
   TicketKeys
 ] as const
 

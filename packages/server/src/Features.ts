@@ -35,6 +35,7 @@ import * as CertificateLooks from "./certificates/CertificateLooks.ts"
 import { CertificateStandings } from "./certificates/CertificateStandings.ts"
 import * as DnsBrokerRoutes from "./certificates/DnsBrokerRoutes.ts"
 import { DnsChallenges } from "./certificates/DnsChallenges.ts"
+import { orderLoop, PlatformCertificates } from "./certificates/PlatformCertificates.ts"
 import { AllowLists } from "./channels/AllowLists.ts"
 import { Bridges } from "./channels/Bridges.ts"
 import { ChannelAdmissions } from "./channels/ChannelAdmissions.ts"
@@ -99,6 +100,7 @@ const background = Layer.mergeAll(
   mailLoops,
   serviceAccountCleanup,
   sweepLoop,
+  orderLoop,
   CertificateLooks.layer,
   auditRetention,
   GrantExpiries.layer,
@@ -146,7 +148,9 @@ const handlersOf = (services: Context.Context<Layer.Success<typeof Services.laye
     PipelineHandlers.pipe(Layer.provide(only(Pipelines))),
     DirectoryHandlers.pipe(Layer.provide(only(Directory, RendezvousRecords))),
     EdgeHandlers.pipe(
-      Layer.provide(only(AgentKeys, ChannelAdmissions, Edges, Gate, GateCodes, GateSessions, TicketKeys))
+      Layer.provide(
+        only(AgentKeys, ChannelAdmissions, Edges, Gate, GateCodes, GateSessions, PlatformCertificates, TicketKeys)
+      )
     )
   )
 }

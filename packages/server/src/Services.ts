@@ -11,6 +11,7 @@ import { AdmissionSweep } from "./certificates/AdmissionSweep.ts"
 import { CertificateQueue } from "./certificates/CertificateQueue.ts"
 import { CertificateStandings } from "./certificates/CertificateStandings.ts"
 import { DnsChallenges } from "./certificates/DnsChallenges.ts"
+import { PlatformCertificates } from "./certificates/PlatformCertificates.ts"
 import { AllowLists } from "./channels/AllowLists.ts"
 import { Bridges } from "./channels/Bridges.ts"
 import { ChannelAdmissions } from "./channels/ChannelAdmissions.ts"
@@ -121,13 +122,14 @@ const hostnames = Layer.mergeAll(AddressRecords.layer, HostnameProofs.layer, Hos
 /** What is recorded about a tunnel, for its owner and for others. */
 const records = Layer.mergeAll(Badges.layer, Receipts.layer, Records.layer)
 
-/** Certificate admission, and DNS-01 challenges. */
+/** Certificate admission, DNS-01 challenges, and the certificates of the platform itself. */
 const certificates = Layer.mergeAll(
   Admissions.layer,
   AdmissionSweep.layer,
   CertificateQueue.layer,
   CertificateStandings.layer,
-  DnsChallenges.layer
+  DnsChallenges.layer,
+  PlatformCertificates.layer
 )
 
 /** Channels with their members, rooms, invitations, claims and bridges. */

@@ -129,7 +129,8 @@ export const fulfil = Effect.fn("AcmeOrder.fulfil")(function* (
   const readAuthorization = Effect.fnUntraced(function* (url: string) {
     const answer = yield* post(url)
     const authorization = yield* decoded(server, "its authorization", Documents.Authorization, answer)
-    if (authorization.identifier.value.toLowerCase() !== host)
+    // A wildcard is authorized by the name below which it stands (RFC 8555 section 7.1.3).
+    if (authorization.identifier.value.toLowerCase() !== host.replace(/^\*\./u, ""))
       return yield* untrusted(server, `it asks for a proof of ${authorization.identifier.value}, which was not ordered`)
     progress = { ...progress, authorization }
     return answer

@@ -50,8 +50,8 @@ const suggested = Effect.fnUntraced(
 /** A number from 0 to 1 derived from the certificate, so that a restart does not choose another time. */
 const shareOf = (leaf: X509Certificate) => createHash("sha256").update(leaf.raw).digest().readUInt32BE(0) / 2 ** 32
 
-/** Unix milliseconds. `directory` is the issuing CA's, if known. */
-const suggestedTime = Effect.fn("Certificates.dueAt")(function* (
+/** When to renew, in Unix milliseconds. `directory` is the issuing CA's, if known. */
+export const suggestedTime = Effect.fn("Certificates.dueAt")(function* (
   leaf: X509Certificate,
   directory: string | undefined,
   roots: string | undefined

@@ -12,6 +12,7 @@ import {
   TicketKeysRefused
 } from "../edges/EdgeErrors.ts"
 import { Authorisation, EdgeId, EdgeNode, Heartbeat, ReportedEdge } from "../edges/EdgeNode.ts"
+import { CertificatesRequest, SealedCertificates } from "../edges/HostCertificates.ts"
 import { SealedTicketKeys, TicketKeyRequest } from "../edges/TicketKeys.ts"
 import { GateCodeRefused } from "../tunnels/GateErrors.ts"
 import { BrowserHash, GateAnswer, GateEntry } from "../tunnels/GateVisit.ts"
@@ -58,6 +59,16 @@ export class EdgesApi extends HttpApiGroup.make("edges")
       error: TicketKeysRefused
     })
       .annotate(OpenApi.Summary, "Returns the keys of session tickets, encrypted for the requesting edge.")
+      .middleware(ReadsBody),
+    HttpApiEndpoint.post("certificates", "/internal/edges/certificates", {
+      payload: CertificatesRequest,
+      success: SealedCertificates,
+      error: TicketKeysRefused
+    })
+      .annotate(
+        OpenApi.Summary,
+        "Returns the certificates of the platform's names and hosts that changed, encrypted for the requesting edge."
+      )
       .middleware(ReadsBody),
     HttpApiEndpoint.post("agentProved", "/internal/tunnel/agent-proved", {
       payload: Schema.Struct({ token: RoutingToken, key: PublicKey }),

@@ -111,7 +111,7 @@ export const errorSentences: Readonly<Record<string, string>> = {
   HeartbeatProofIncomplete:
     "A heartbeat must contain both key and signature, or neither.",
   TicketKeysRefused:
-    "The request is not signed with the key to which the edge is pinned; an edge without a pinned key gets no keys.",
+    "The request is not signed with the key to which the edge is pinned; an edge without a pinned key gets no keys and no certificates.",
   LookupAmbiguous:
     "A lookup takes either a token or a host.",
   NoLiveEdge:

@@ -43,7 +43,7 @@ export class HeartbeatProofIncomplete extends Problem<HeartbeatProofIncomplete>(
   detail: () => "Send both pubkey and signature, or neither."
 }) {}
 
-/** The request is not signed with the key to which the edge is pinned; an edge without a pinned key gets no keys. */
+/** The request is not signed with the key to which the edge is pinned; an edge without a pinned key gets no keys and no certificates. */
 export class TicketKeysRefused extends Problem<TicketKeysRefused>()("TicketKeysRefused", {
   status: 403,
   title: "Ticket keys refused",

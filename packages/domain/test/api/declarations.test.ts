@@ -215,6 +215,7 @@ const acts = [
   "/billing/issue",
   "/bootstrap/mint",
   "/bulk",
+  "/certificates",
   "/challenge",
   "/channel/authorize",
   "/channel/cut",

@@ -4,6 +4,7 @@ import * as CertificateStanding from "@catenet/domain/certificates/CertificateSt
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import * as EdgeNode from "@catenet/domain/edges/EdgeNode"
 import * as EdgeOrder from "@catenet/domain/edges/EdgeOrder"
+import * as HostCertificates from "@catenet/domain/edges/HostCertificates"
 import * as PublicPort from "@catenet/domain/edges/PublicPort"
 import * as TicketKeys from "@catenet/domain/edges/TicketKeys"
 import * as TunnelOptions from "@catenet/domain/edges/TunnelOptions"
@@ -37,6 +38,7 @@ describeNouns("TunnelOptions", TunnelOptions)
 describeNouns("Alert", Alert)
 describeNouns("AlertFormat", AlertFormat)
 describeNouns("Uptime", Uptime)
+describeNouns("HostCertificates", HostCertificates)
 describeNouns("TicketKeys", TicketKeys)
 describeNouns("EdgeNode", EdgeNode)
 describeNouns("EdgeOrder", EdgeOrder)

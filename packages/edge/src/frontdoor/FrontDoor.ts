@@ -14,6 +14,7 @@ import { noteUse } from "../listen/ConnectionLimiter.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { MuxAgents } from "../sessions/MuxAgents.ts"
+import { HostCertificates } from "../tls/HostCertificates.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 import { ChannelListeners } from "./ChannelListeners.ts"
 import { type Destination, dispatch, dispatchMesh, dispatchVisitor } from "./Dispatch.ts"
@@ -40,6 +41,7 @@ export class FrontDoor extends Context.Service<
     const members = yield* ChannelListeners
     const platform = yield* PlatformHosts
     const visitorRouter = yield* VisitorRouter
+    const held = yield* HostCertificates
     const { ending } = yield* ConnectionFaults
     const run = yield* makeServe
 
@@ -94,6 +96,7 @@ export class FrontDoor extends Context.Service<
           counters.frontDoorAborts += 1
           return void socket.destroy()
         }
+        if (held?.answer(peeked.success, socket) === true) return undefined
         const rest = serve(socket, decide(peeked.success))
         return rest === undefined ? undefined : run(socket, () => rest)
       }

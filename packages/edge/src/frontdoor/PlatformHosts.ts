@@ -1,7 +1,7 @@
 /**
  * The hosts of the platform itself (portal, identity provider, ...): terminates TLS and copies to their upstream (data-plane 1.2
- * row 5), optionally with a PROXY protocol header that names the visitor's address. Without a usable certificate, the bytes are
- * passed through untouched. WebSockets of channel members at the portal's name are served here.
+ * row 5), optionally with a PROXY protocol header that names the visitor's address. The certificate is in a file, or comes from the
+ * control plane; without either, the bytes are passed through untouched. WebSockets of channel members at the portal's name are served here.
  */
 import type { Address } from "@catenet/platform/NetworkParser"
 import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
@@ -17,6 +17,7 @@ import { makeServe } from "../listen/ConnectionFibers.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Settings, type TerminateHost } from "../settings/Settings.ts"
 import { CertificateFiles } from "../tls/CertificateFiles.ts"
+import { HostCertificates } from "../tls/HostCertificates.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 
 /** Whether a connection begins with a text. Nothing is consumed; false if nothing arrives in time. */
@@ -83,15 +84,20 @@ const keepMembers = Effect.fnUntraced(function* (relay: (visitor: Socket) => voi
     )
 })
 
-const makeHost = Effect.fnUntraced(function* ({ upstream, pair, proxyProtocol }: TerminateHost, isPortal: boolean) {
+const makeHost = Effect.fnUntraced(function* (
+  { host, upstream, pair, proxyProtocol }: TerminateHost,
+  isPortal: boolean
+) {
   const { relayIdleSeconds } = yield* Settings
   const files = yield* CertificateFiles
+  const held = yield* HostCertificates
   const faults = yield* ConnectionFaults
   const relay = relayTo(upstream, proxyProtocol, relayIdleSeconds === 0 ? undefined : relayIdleSeconds * 1_000, faults)
   const source = pair === undefined ? Option.none() : yield* files.follow(pair)
-  if (Option.isNone(source)) return relay
+  if (Option.isNone(source) && held === undefined) return relay
   const acceptor = TlsAcceptor.make({
-    pairs: source.value,
+    pairs: Option.getOrUndefined(source),
+    contextOf: held === undefined || Option.isSome(source) ? undefined : () => held.contextOf(host),
     alpn: [],
     onSecure: isPortal ? yield* keepMembers(relay) : relay,
     onFailure: () => undefined,

@@ -161,7 +161,7 @@ export class VisitorRouter extends Context.Service<
     const serveHere = (destination: ToTunnel, route: Route, socket: Socket): Effect.Effect<void> | undefined => {
       const { host, speaks } = destination
       audit.note("front_door_tls", socket, route.token)
-      const isGelb = route.tier === "gelb" && gelb.accept !== undefined
+      const isGelb = route.tier === "gelb" && gelb.serves(host)
       const inWindow = AccessPolicy.isOpen(routes.policy(route.token), seconds())
       const passes = inWindow && !gate.closes(host)
       const isOpen = passes && !(isGelb && routes.httpOnly(route.token))

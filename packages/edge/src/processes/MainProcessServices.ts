@@ -7,6 +7,7 @@ import { TunnelOwnership } from "../sessions/TunnelOwnership.ts"
 import { Settings } from "../settings/Settings.ts"
 import { CertificateFiles } from "../tls/CertificateFiles.ts"
 import { CertificateSource } from "../tls/CertificateSource.ts"
+import { HostCertificates, HostCertificateStore } from "../tls/HostCertificates.ts"
 import { SessionTickets } from "../tls/SessionTickets.ts"
 import { ticketKey, TicketKeyRing, type TicketKeys } from "../tls/TicketKeyRing.ts"
 import type { WorkerChannel } from "./WorkerChannel.ts"
@@ -15,6 +16,7 @@ import type { Init, ToMain, ToWorker } from "./WorkerMessages.ts"
 export interface FromMainProcess {
   readonly leaf: CertificateSource
   readonly pairs: ReadonlyMap<string, CertificateSource>
+  readonly hosts: HostCertificateStore
   readonly tickets: TicketKeyRing
   /** Audit log rows that have not been reported yet. */
   readonly audit: Array<AuditRow>
@@ -40,12 +42,15 @@ export const ticketKeys = ({ given, own }: TicketKeysOfMain): TicketKeys => {
 export const make = (channel: WorkerChannel<ToMain, ToWorker>, init: Init, now: () => number): FromMainProcess => {
   const questions = new Map<number, (owns: boolean) => void>()
   let lastQuestion = 0
+  const hosts = new HostCertificateStore()
+  hosts.give(init.hosts)
   return {
     root: Buffer.from(init.root, "base64"),
     edge: Buffer.from(init.edge, "hex"),
     index: init.index,
     leaf: new CertificateSource(init.leaf),
     pairs: new Map(init.pairs.map(([certificate, pair]) => [certificate, new CertificateSource(pair)])),
+    hosts,
     tickets: TicketKeyRing.of(now, ticketKeys(init.ticketKeys)),
     audit: [],
     ownershipAnswered: (question, owns) => {
@@ -82,6 +87,12 @@ export const layer = (main: FromMainProcess) =>
     Layer.merge(Layer.effect(ProcessIdentity, processIdentity(main))),
     Layer.merge(Layer.succeed(TunnelOwnership, { owns: main.owns, seen: main.seen })),
     Layer.merge(Layer.succeed(CertificateAuthority, { root: main.root, leaf: main.leaf })),
+    Layer.merge(
+      Layer.effect(
+        HostCertificates,
+        Effect.map(HostCertificates.make, (held) => held && main.hosts)
+      )
+    ),
     Layer.merge(Layer.succeed(SessionTickets, main.tickets)),
     Layer.merge(
       Layer.succeed(CertificateFiles, {

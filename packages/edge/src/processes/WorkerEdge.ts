@@ -92,6 +92,8 @@ const makeWorkerCommands = Effect.fn("WorkerEdge.make")(function* (
         return Effect.sync(() => main.leaf.replace(message.pair))
       case "PairReplaced":
         return Effect.sync(() => main.pairs.get(message.certificate)?.replace(message.pair))
+      case "HostCertificatesChanged":
+        return Effect.sync(() => main.hosts.give(message.changed))
       case "TicketKeysChanged":
         return Effect.sync(() => main.tickets.follow(ticketKeys(message.keys)))
       case "Ownership":

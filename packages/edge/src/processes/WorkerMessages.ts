@@ -6,6 +6,9 @@ import { Schema } from "effect"
 import { RouteOrder } from "../routes/RouteOrder.ts"
 
 const Pair = Schema.Struct({ cert: Schema.String, key: Schema.String })
+const HostCertificates = Schema.Array(
+  Schema.Struct({ host: Schema.String, certificate: Schema.NullOr(Pair), challenge: Schema.NullOr(Pair) })
+)
 
 /** A key for session tickets, base64, and the epoch milliseconds from which it seals. */
 const TicketKey = Schema.Struct({ bytes: Schema.Uint8ArrayFromBase64, from: Schema.Finite })
@@ -54,12 +57,15 @@ export const ToWorker = Schema.TaggedUnion({
     leaf: Pair,
     /** Certificates by the name of their file. */
     pairs: Schema.Array(Schema.Tuple([Schema.String, Pair])),
+    /** Those that the control plane has ordered. */
+    hosts: HostCertificates,
     ticketKeys: TicketKeys,
     orders: Schema.Array(RouteOrder)
   },
   Apply: { id: Schema.Int, order: RouteOrder },
   LeafReplaced: { pair: Pair },
   PairReplaced: { certificate: Schema.String, pair: Pair },
+  HostCertificatesChanged: { changed: HostCertificates },
   TicketKeysChanged: { keys: TicketKeys },
   /** The answer to `AskOwnership`. */
   Ownership: { id: Schema.Int, owns: Schema.Boolean },

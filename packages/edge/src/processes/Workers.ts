@@ -18,6 +18,7 @@ import { TunnelOwnership } from "../sessions/TunnelOwnership.ts"
 import { Settings } from "../settings/Settings.ts"
 import { CertificateFiles } from "../tls/CertificateFiles.ts"
 import type { Pair } from "../tls/CertificateSource.ts"
+import { HostCertificates } from "../tls/HostCertificates.ts"
 import { SessionTickets } from "../tls/SessionTickets.ts"
 import { WorkerHandle } from "./WorkerHandle.ts"
 import type { ToMain, ToWorker, WorkerReport } from "./WorkerMessages.ts"
@@ -37,6 +38,7 @@ const makeWorkerInit = Effect.fn("Workers.make")(function* (
   const { given } = yield* Settings
   const { leaf, root } = yield* CertificateAuthority
   const { followed } = yield* CertificateFiles
+  const held = yield* HostCertificates
   const tickets = yield* SessionTickets
   const routes = yield* Routes
   const { edgeProcess } = yield* ProcessIdentity
@@ -49,6 +51,7 @@ const makeWorkerInit = Effect.fn("Workers.make")(function* (
   for (const [certificate, source] of followed)
     source.onReplaced((pair) => send({ _tag: "PairReplaced", certificate, pair }))
 
+  held?.onChanged((changed) => send({ _tag: "HostCertificatesChanged", changed }))
   tickets.onChanged(() => send({ _tag: "TicketKeysChanged", keys: tickets.contents }))
 
   return (index: number) => ({
@@ -61,6 +64,7 @@ const makeWorkerInit = Effect.fn("Workers.make")(function* (
     root: root.toString("base64"),
     leaf: leaf.current,
     pairs: Array.from(followed, ([certificate, source]) => [certificate, source.current] as const),
+    hosts: held?.contents ?? [],
     ticketKeys: tickets.contents,
     orders: routes.orders()
   })

@@ -99,6 +99,13 @@ export const variables = {
     "Certificate chain for hosts without a certificate of their own, PEM."
   ),
   wildcardKey: optional("CT_EDGE_WILDCARD_KEY", Parser.path, keyOf("WILDCARD")),
+  platformCertificates: defaulted(
+    "CT_EDGE_PLATFORM_CERTIFICATES",
+    flag,
+    "0",
+    "Fetch the certificates that the control plane orders (CT_CP_PLATFORM_ACME), for the platform's names without one in a file and for edge-terminated (gelb) hosts.",
+    { needs: "CT_EDGE_CP_URL" }
+  ),
   portalHost: optional("CT_EDGE_PORTAL_HOST", host, "Host name of the portal, which the control plane serves."),
   portalAddress: optional("CT_CP_PROXY_ADDR", address, "Address of the control plane, for the portal.", {
     needs: "CT_EDGE_PORTAL_HOST"

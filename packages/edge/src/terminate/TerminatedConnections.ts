@@ -1,5 +1,5 @@
 /**
- * Visitors of gelb hosts: TLS ends here with the wildcard certificate, HTTP is followed just far enough to name the
+ * Visitors of gelb hosts: TLS ends here with the host's own certificate or the wildcard, HTTP is followed just far enough to name the
  * visitor, and what goes wrong is said on a page. A connection that speaks no HTTP is relayed as it is.
  */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
@@ -37,6 +37,7 @@ import type { Attempts, Delivered } from "../sessions/StreamDelivery.ts"
 import { RequestShares } from "../sessions/StreamShares.ts"
 import { Settings } from "../settings/Settings.ts"
 import { CertificateFiles } from "../tls/CertificateFiles.ts"
+import { HostCertificates } from "../tls/HostCertificates.ts"
 import { SessionTickets } from "../tls/SessionTickets.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 import * as DrainingAgents from "./DrainingAgents.ts"
@@ -60,8 +61,10 @@ export interface VisitorHello {
 export class TerminatedConnections extends Context.Service<
   TerminatedConnections,
   {
-    /** Absent without a usable wildcard certificate. */
-    readonly accept: ((socket: Socket, hello: VisitorHello) => void) | undefined
+    /** Whether there is a certificate for a host: its own, or the wildcard. */
+    readonly serves: (host: string) => boolean
+    /** Only for a host that is served. */
+    readonly accept: (socket: Socket, hello: VisitorHello) => void
     /** Says to visitors, in the next answer or by GOAWAY, that their connections end. */
     readonly announce: () => void
     /** Lets them finish what they asked and ask no more, and ends connections on which nothing is asked. */
@@ -85,6 +88,7 @@ export class TerminatedConnections extends Context.Service<
     const crumbs = new CrumbBudget()
     let connections = 0
     const files = yield* CertificateFiles
+    const held = yield* HostCertificates
     const tickets = yield* SessionTickets
     const { ending, report } = yield* ConnectionFaults
     const run = yield* makeServe
@@ -251,24 +255,19 @@ export class TerminatedConnections extends Context.Service<
       http2Connections.add(visit)
     }
 
-    const pairs = wildcard === undefined ? Option.none() : yield* files.follow(wildcard)
-    const onFailure = () => {
-      counters.handshakesFailed += 1
-    }
+    const pairs = wildcard === undefined ? undefined : Option.getOrUndefined(yield* files.follow(wildcard))
     const onSecure = (socket: TLSSocket, name: string, accepted: Socket) => {
       turns.note(addressBlock(endpointsOf(socket).client?.address ?? "unknown"))
       return socket.alpnProtocol === "h2" ? http2(socket, name, accepted) : http1(socket, name, accepted)
     }
-    const accept = Option.map(pairs, (pairs) => {
-      const terms = { pairs, tickets, onSecure, onFailure, ending }
-      const web = TlsAcceptor.make({ ...terms, alpn: ["h2", "http/1.1"] })
-      const other = TlsAcceptor.make({ ...terms, alpn: [] })
-      return (socket: Socket, { host, isWeb, ticket }: VisitorHello) =>
-        (isWeb ? web : other).accept(socket, host, ticket)
-    })
+    const onFailure = () => void (counters.handshakesFailed += 1)
+    const terms = { pairs, contextOf: held?.contextOf, tickets, onSecure, onFailure, ending }
+    const web = TlsAcceptor.make({ ...terms, alpn: ["h2", "http/1.1"] })
+    const other = TlsAcceptor.make({ ...terms, alpn: [] })
 
     return TerminatedConnections.of({
-      accept: Option.getOrUndefined(accept),
+      serves: (host) => pairs !== undefined || held?.has(host) === true,
+      accept: (socket, { host, isWeb, ticket }) => (isWeb ? web : other).accept(socket, host, ticket),
       announce: () => {
         isLeaving = true
         for (const visit of http1Visits) visit.drain()

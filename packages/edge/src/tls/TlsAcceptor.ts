@@ -9,7 +9,7 @@ import { guarded, guard, type OnFault } from "@catenet/wire/transport/FaultBound
 import { cutAfter } from "@catenet/wire/transport/LingeringClose"
 import { serverTls } from "@catenet/wire/transport/ServerTls"
 import type { Socket } from "node:net"
-import type { Server, TLSSocket } from "node:tls"
+import type { SecureContext, Server, TLSSocket } from "node:tls"
 import type { CertificateSource } from "./CertificateSource.ts"
 import { periodMillis, type TicketKey, type TicketKeyRing } from "./TicketKeyRing.ts"
 
@@ -24,7 +24,10 @@ export interface TlsAcceptor {
 }
 
 export interface TlsAcceptorOptions {
-  readonly pairs: CertificateSource
+  /** For names that `contextOf` does not know; without it their handshakes fail. */
+  readonly pairs?: CertificateSource | undefined
+  /** The certificate of a name, if it has one of its own. */
+  readonly contextOf?: ((host: string) => SecureContext | undefined) | undefined
   /** Protocols to select from, in order of preference; an empty list selects none and accepts every client. */
   readonly alpn: ReadonlyArray<string>
   /** `accepted` is the connection below TLS. */
@@ -98,6 +101,7 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
   const {
     pairs,
     alpn,
+    contextOf,
     ending,
     onSecure,
     onFailure,
@@ -120,8 +124,14 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
   }
   const serverWith = (key: TicketKey | undefined) =>
     Sockets.tlsServer({
-      ...pairs.current,
+      ...pairs?.current,
       ...terms,
+      ...(contextOf === undefined
+        ? {}
+        : {
+            SNICallback: (name: string, done: (error: null, context?: SecureContext) => void) =>
+              done(null, contextOf(name))
+          }),
       ...(key === undefined ? {} : ticketTerms(key)),
       handshakeTimeout: handshakeMillis,
       ...(alpn.length > 0 ? { ALPNProtocols: [...alpn] } : {})
@@ -142,7 +152,7 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     servers.set(key.name, server)
     return server
   }
-  pairs.onReplaced((pair) => {
+  pairs?.onReplaced((pair) => {
     for (const server of alone === undefined ? servers.values() : [alone])
       server.setSecureContext({ ...pair, ...terms })
   })

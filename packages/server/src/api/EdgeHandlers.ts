@@ -5,6 +5,7 @@ import { epochHeader } from "@catenet/domain/edges/EdgeNode"
 import { Effect, Option } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { PlatformCertificates } from "../certificates/PlatformCertificates.ts"
 import { ChannelAdmissions } from "../channels/ChannelAdmissions.ts"
 import { Edges } from "../edges/Edges.ts"
 import { TicketKeys } from "../edges/TicketKeys.ts"
@@ -62,6 +63,7 @@ export const EdgeHandlers = HttpApiBuilder.group(
   "edges",
   Effect.fn(function* (handlers) {
     const edges = yield* Edges
+    const certificates = yield* PlatformCertificates
     const ticketKeys = yield* TicketKeys
     const gate = yield* Gate
     const codes = yield* GateCodes
@@ -75,6 +77,7 @@ export const EdgeHandlers = HttpApiBuilder.group(
         Effect.map(edges.revokedTokens(query), (tokens) => HttpServerResponse.jsonUnsafe({ tokens })),
       agentProved: ({ payload }) => keys.proved(payload.token, payload.key),
       heartbeat: ({ payload }) => Effect.flatMap(edges.heartbeat(payload), withEpoch),
+      certificates: ({ payload }) => certificates.answer(payload),
       ticketKeys: ({ payload }) => ticketKeys.answer(payload),
       list: ({ query }) => edges.list(query),
       lookup: ({ query }) => edges.lookup(query),

@@ -179,3 +179,32 @@ export const variable: Variable.Variable<Authorities> = Variable.withFamily(list
   const others = certificateAuthorities.filter(({ name }) => listed.every((named) => named.name !== name))
   return Config.all({ listed: Config.all(listed.map(bound)), others: Config.all(others.map(bound)) })
 })
+
+const one = Variable.optional(
+  "CT_CP_PLATFORM_ACME",
+  Parser.make(
+    "the name of an authority, followed by its directory URL if it is not known, and optionally by a weekly budget",
+    parseItem,
+    {
+      example: "letsencrypt"
+    }
+  ),
+  "Certificate authority for the names of the platform itself and for edge-terminated (gelb) hosts; if unset, the control plane orders no certificates."
+)
+
+/** The certificates that the control plane orders itself. */
+export const platformVariables = {
+  platformAuthority: Variable.withFamily(one, [], (named) =>
+    named === undefined ? Config.succeed(undefined) : bound(named)
+  ),
+  platformAuthorityRoots: optional(
+    "CT_CP_PLATFORM_ACME_CA_FILE",
+    Parser.path,
+    "Root certificates that the authority's server is trusted by, PEM; the default is those of the system."
+  ),
+  platformHosts: optional(
+    "CT_CP_PLATFORM_HOSTS",
+    Parser.list,
+    "Names of the platform that get a certificate from this authority, separated by commas; the default is the portal's."
+  )
+} as const

@@ -28,7 +28,7 @@ export const variables = {
   sealKeys: optional(
     "CT_CP_SEAL_KEY",
     SecretParser.secretKeys,
-    "Keys that encrypt secrets in the database: alert secrets and addresses, stored grants, id tokens, ticket keys and sign-in targets. The first key encrypts, all decrypt."
+    "Keys that encrypt secrets in the database: alert secrets and addresses, stored grants, id tokens, ticket keys, keys of certificates and sign-in targets. The first key encrypts, all decrypt."
   ),
   shutdownGraceSeconds: defaulted(
     "CT_CP_SHUTDOWN_GRACE_SECS",
@@ -130,6 +130,7 @@ export const variables = {
     "Seconds between runs of the certificate queue."
   ),
   certificateAuthorities: CertificateAuthorityVariables.variable,
+  ...CertificateAuthorityVariables.platformVariables,
   auditRetentionDays: optional(
     "CT_CP_ADMIN_AUDIT_RETENTION_DAYS",
     Parser.whole(1, 36_500),

@@ -20,8 +20,8 @@ const columnAt = (place: Place): Column => {
   return { place, table, column }
 }
 
-/** Ticket keys end within two days, and one that cannot be opened is replaced. */
-const places: Readonly<Record<Exclude<Place, "ticket_keys.key">, true>> = {
+/** Ticket keys end within two days, and a challenge within minutes; one that cannot be opened is replaced. */
+const places: Readonly<Record<Exclude<Place, "platform_certificates.challenge" | "ticket_keys.key">, true>> = {
   "alerts.receiver_token": true,
   "alerts.secret": true,
   "alerts.webhook_url": true,
@@ -29,6 +29,8 @@ const places: Readonly<Record<Exclude<Place, "ticket_keys.key">, true>> = {
   "channel_grants.grant_hex": true,
   "gate_codes.path": true,
   "gate_sign_ins.path": true,
+  "platform_accounts.key": true,
+  "platform_certificates.key": true,
   "portal_sessions.id_token": true,
   "portal_sign_ins.next": true
 }

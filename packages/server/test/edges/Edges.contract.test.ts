@@ -11,6 +11,7 @@ const key = "ab".repeat(32)
 /** A channel with one member, as its owner would have made it. */
 const never = {
   "redeemGateCode 200": "test/gate/Codes shows it with a visitor who has signed in",
+  "certificates 200": "test/certificates/PlatformCertificates shows it with an edge that proves its key",
   "ticketKeys 200": "test/edges/TicketKeys shows it with an edge that proves its key",
   "authorizeChannel 200": "test/channels shows it with a member whose attestation holds"
 }
@@ -36,6 +37,10 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("edge server
           row("ticketKeys", "403 TicketKeysRefused", {
             as,
             body: { id: "primary", key: "09".repeat(32), signature: "ab".repeat(64) }
+          }),
+          row("certificates", "403 TicketKeysRefused", {
+            as,
+            body: { id: "primary", key: "09".repeat(32), signature: "ab".repeat(64), since: 0 }
           }),
           row("heartbeat", "400 HeartbeatProofIncomplete", { as, body: { ...beat, pubkey: key } }),
           row("heartbeat", "403 HeartbeatRefused", { as, body: { ...beat, pubkey: key, signature: "ab".repeat(64) } }),

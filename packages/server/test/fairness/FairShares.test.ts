@@ -11,6 +11,10 @@ holds({
     CT_CP_TUNNELS_PER_ACCOUNT: ["../stack/fairness/FairFloods", "tunnels of one account"],
     CT_CP_PORTS_PER_ACCOUNT: ["tunnels/PublicPorts", "leaves ports to accounts that have fewer"],
     CT_CP_CHANNELS_PER_ACCOUNT: ["../stack/fairness/FairFloods", "channels of one account"],
+    "certificates/PlatformCertificates atOnce": [
+      "certificates/PlatformCertificates",
+      "that are slow leave places to those of others"
+    ],
     "certificates/DnsChallenges maxAtOnce": [
       "certificates/DnsChallenges",
       "has the tunnel that waits for most of them"

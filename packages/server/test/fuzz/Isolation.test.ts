@@ -152,6 +152,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "operators.setMaxChannels": () => ({ max: 0 }),
   "edges.authorizeChannel": ({ channel, holder }) => ({ channel, holder }),
   "edges.heartbeat": () => ({ id: "primary", peer_addr: "thieves.example:1" }),
+  "edges.certificates": () => ({ id: "primary", key: "09".repeat(32), signature: "00".repeat(64), since: 0 }),
   "edges.ticketKeys": () => ({ id: "primary", key: "09".repeat(32), signature: "00".repeat(64) }),
   "edges.agentProved": ({ agent, routing_token }) => ({ token: routing_token, key: agent }),
   "edges.checkVisitor": ({ hostname }) => ({ host: hostname }),

@@ -62,6 +62,11 @@ const rows: Readonly<Record<string, string>> = {
   agents: `(tenant, agent, tunnel, pubkey, bound_at)
     select ${subject}, 'a' || n, case when n % 2 = 0 then ${hex(32)} else '' end, ${hex(64)}, n`,
   bootstrap_tokens: `(token_hash, sealed, created_at, expires_at) select ${hex(64)}, '\\x00', n, ${later}`,
+  platform_accounts: `(directory, key) select 'https://ca-' || n, ${sealed("platform_accounts.key", "k")}`,
+  platform_certificates: `(host, revision, chain, key, issued_at, ends_at, due_at)
+    select 'p' || n || '.d' || (n % 5000) || '.example.test', n, 'c', ${sealed("platform_certificates.key", "k")},
+      ${recent}, ${later} + n, ${later} + n`,
+  platform_certificate_edges: `select 'edge-' || n, n, n`,
   portal_sessions: `select ${hex(64)}, ${subject}, null, null, '', ${recent}, ${recent}, ${later} + n`,
   ticket_keys: `(from_at, key) select ${later} + n, ${sealed("ticket_keys.key", "0".repeat(96))}`,
   portal_sign_ins: `select ${hex(64)}, ${sealed("portal_sign_ins.next", "/portal")}, ${later} + n`,

@@ -133,6 +133,7 @@ const sweeping = {
   CT_CP_ALERT_TICK_SECS: "1",
   CT_CP_ACME_BROKER_ENABLED: "1",
   CT_CP_ACME_BROKER_TICK_SECS: "1",
+  CT_CP_PLATFORM_ACME: "letsencrypt",
   CT_CP_SERVICE_ACCOUNT_TICK_SECS: "1",
   CT_CP_ADMIN_AUDIT_RETENTION_DAYS: "1",
   CT_CP_SMTP_URL: "smtp://127.0.0.1:1",
@@ -156,6 +157,7 @@ const idle: Readonly<Record<string, string>> = {
   issuances_fingerprint: "asked when a certificate is seen for the first time",
   mailed_notices_mail: "asked when a mail is sent, and when an old one is deleted",
   notice_mails_subject: "asked when an account is deleted",
+  platform_certificates_revision: "asked by an edge that fetches certificates",
   service_accounts_due: "asked by a server that may make clients in the realm"
 }
 

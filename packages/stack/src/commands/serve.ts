@@ -16,10 +16,12 @@ export const serve = Command.make(
     const [Server, { Settings }] = yield* Effect.promise(() =>
       Promise.all([import("@catenet/server/internal/Server"), import("@catenet/server/internal/settings/Settings")])
     )
-    const ChannelDialer = yield* Effect.promise(() => import("../bridge/ChannelDialer.ts"))
+    const [ChannelDialer, PlatformAcme] = yield* Effect.promise(() =>
+      Promise.all([import("../bridge/ChannelDialer.ts"), import("../bridge/PlatformAcme.ts")])
+    )
     return yield* Layer.launch(
       Server.layer.pipe(
-        Layer.provide(ChannelDialer.layer),
+        Layer.provide([ChannelDialer.layer, PlatformAcme.layer]),
         Layer.provide(Settings.layer),
         Layer.tap(() => Effect.sync(StartupMemory.serves))
       )

@@ -85,6 +85,9 @@ export const start = Effect.fn("Pebble.start")(function* (folder: string, tlsPor
     )
   )
   return {
+    /** Its name server. */
+    dns: `127.0.0.1:${dns}`,
+    dnsManagement: `http://127.0.0.1:${dnsManagement}`,
     directory: `https://localhost:${port}/dir`,
     /** By which its HTTPS is trusted. */
     httpsRoot: authority.pem,
@@ -102,3 +105,5 @@ export const start = Effect.fn("Pebble.start")(function* (folder: string, tlsPor
       manage("/set-renewal-info/", { certificate, ARIResponse: JSON.stringify({ suggestedWindow: { start, end } }) })
   }
 })
+
+export type Pebble = Effect.Success<ReturnType<typeof start>>

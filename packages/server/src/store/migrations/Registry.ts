@@ -16,6 +16,7 @@ import * as tunnelPolicies from "./0133_tunnel_policies.ts"
 import * as tunnelEnrol from "./0134_tunnel_enrol.ts"
 import * as publicPorts from "./0141_public_ports.ts"
 import * as alertFormats from "./0159_alert_formats.ts"
+import * as platformCertificates from "./0160_platform_certificates.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -31,5 +32,6 @@ export const migrations = {
   "0133_tunnel_policies": tunnelPolicies.up,
   "0134_tunnel_enrol": tunnelEnrol.up,
   "0141_public_ports": publicPorts.up,
-  "0159_alert_formats": alertFormats.up
+  "0159_alert_formats": alertFormats.up,
+  "0160_platform_certificates": platformCertificates.up
 } as const
