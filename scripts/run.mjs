@@ -135,6 +135,7 @@ const campaign = () => {
     ["edge", "test/channels/PairingRoom"],
     ["edge", "test/fuzz/"],
     ["stack", "test/differential/"],
+    ["stack", "gate/GateTurn"],
     ["edge", "test/quic/QuicFloods"],
     ["agent", "test/fuzz/"],
     ["server", "test/fuzz/"],
