@@ -24,6 +24,7 @@ import * as ChannelPages from "./ChannelPages.ts"
 import { serve, type Submit } from "./Forms.ts"
 import * as InviteScript from "./invite/InviteScript.ts"
 import * as OperatorPages from "./OperatorPages.ts"
+import * as OverviewPages from "./OverviewPages.ts"
 import * as FleetPage from "./pages/FleetPage.ts"
 import * as FrontPage from "./pages/FrontPage.ts"
 import * as JoinPage from "./pages/JoinPage.ts"
@@ -184,6 +185,7 @@ const addMembers = Effect.fnUntraced(function* (router: Router, { forMembers }: 
   const memberPages = {
     ...tunnels.pages,
     ...account.pages,
+    ...(yield* OverviewPages.make),
     ...(yield* recordRoutes),
     ...(yield* noticeRoutes),
     ...(yield* ChannelPages.make).pages,

@@ -202,7 +202,6 @@ const first = (state: State, self: Visits.Member) => list(state, self, self.call
 
 export const make = Effect.map(dependencies, (state) => ({
   pages: {
-    "/portal/home": (self) => first(state, self),
     "/portal/tunnels": (self) => first(state, self),
     "/portal/tunnels/:id": (self, at) => state.detail(self, self.caller, at("id")),
     "/portal/tunnels/:id/delete": ofOwner(state, (self, tunnel) =>

@@ -174,7 +174,7 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages
         { concurrency: "unbounded" }
       )
       for (const { location, status } of answers) assert.deepStrictEqual([status, location], [303, "/portal/tunnels"])
-      const listed = yield* open(cleo, "/portal/home")
+      const listed = yield* open(cleo, "/portal/tunnels")
       assert.lengthOf(idsOf(listed.text), 1)
       assert.match(listed.text, /photos-[0-9a-f]{8}\.zone\.example/u)
 

@@ -111,7 +111,7 @@ describe("the end of a session", () => {
     })
   const cell = (texts: Texts, reason: string | null) => {
     const facts = {
-      tunnel: { id, name: "cam", hostname: null } as Tunnel,
+      tunnel: { id, name: "cam", hostname: null, port: null } as Tunnel,
       badge: { public_id: null } as Badge,
       address: undefined,
       reach: undefined,

@@ -85,6 +85,7 @@ const atMostCached = 1
 
 /** Most statements of a page; of those that are not named here, six. */
 const most: Readonly<Record<string, number>> = {
+  "/portal/home": 9,
   "/portal/tunnels/:id": 22,
   "/portal/tunnels/:id/uptime": 7,
   "/portal/channels/:channel": 11,

@@ -34,6 +34,7 @@ export const pageLayouts = `
   .rail-held > .nav:not(.wide) { flex: 4; display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 0; }
   .rail-held > .nav a, .who summary { display: grid; justify-items: center; align-content: center; gap: 3px; padding: 8px 2px; border-radius: 0; font-size: 0.6875rem; font-weight: 560; min-height: 56px; color: var(--soft); }
   .rail-held > .nav a[aria-current] { background: none; color: var(--accent); }
+  .rail-held > .nav > [data-area="topologies"] { display: none; }
   .rail-held > .nav .i, .who summary .i { width: 20px; height: 20px; margin: 0; color: inherit; }
   .rail-foot { flex: 1; margin: 0; border: 0; padding: 0; }
   .who { position: static; } .who summary { width: 100%; }

@@ -31,6 +31,7 @@ export const panelStyles = `
 .items > li > .mark { margin-top: 6px; }
 .items.under > li > :nth-child(3) { grid-column: 2; justify-self: start; margin-top: var(--s1); }
 .items b { font-weight: 600; overflow-wrap: anywhere; }
+.items button, .items .button { min-height: 28px; padding: 0 var(--s2); font-size: var(--t-small); }
 .items p { color: var(--soft); font-size: var(--t-small); }
 .items time, .when { color: var(--soft); font-size: var(--t-small); white-space: nowrap; }
 .code { position: relative; background: var(--code-ground); color: var(--code-ink); border-radius: var(--radius); padding: var(--s3) 92px var(--s3) var(--s4); font: 0.8125rem/1.65 var(--mono); overflow-wrap: anywhere; white-space: pre-wrap; border: 1px solid var(--line); }

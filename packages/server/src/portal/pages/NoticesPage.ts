@@ -9,7 +9,7 @@ import type { Texts } from "../texts/English.ts"
 const link = (href: string, text: string) => markup`<a href="${href}">${text}</a>`
 
 /** What is so, and what can be done about it. */
-const describe = (texts: Texts, { about, at, kind, name, note, who }: Notice): readonly [Markup, Markup] => {
+export const describe = (texts: Texts, { about, at, kind, name, note, who }: Notice): readonly [Markup, Markup] => {
   const tunnel = `/portal/tunnels/${about}`
   const since = at === null ? undefined : timestamp(at)
   switch (kind) {

@@ -41,8 +41,9 @@ export interface Page {
   readonly sendsNothing?: boolean
 }
 
-/** What the rail leads to, with its icon; on a phone the first four and a menu are the bar at the foot. */
+/** What the rail leads to, with its icon; on a phone all but the topologies, and a menu with these, are the bar at the foot. */
 const areas = [
+  ["home", "/portal/home", "home"],
   ["tunnels", "/portal/tunnels", "tunnels"],
   ["channels", "/portal/channels", "channels"],
   ["topologies", "/portal/topologies", "topologies"],
@@ -55,7 +56,7 @@ const operators = [["operators", "/operators", "server"]] as const
 type Area = (typeof areas)[number][0] | (typeof settings)[number][0] | (typeof operators)[number][0]
 
 const entry = (texts: Texts, current: Page["area"], [area, href, sign]: readonly [Area, string, Icon]) =>
-  markup`<a href="${href}"${area === current ? markup` aria-current="page"` : undefined}>${icon(sign)}${texts[area]}</a>`
+  markup`<a href="${href}" data-area="${area}"${area === current ? markup` aria-current="page"` : undefined}>${icon(sign)}${texts[area]}</a>`
 
 const switches = ({ path, texts }: Reader) =>
   path === undefined
@@ -78,7 +79,7 @@ const rail = (reader: Reader, area: Page["area"]) => {
     <nav class="nav wide" aria-label="${texts.settings}">${own.map((each) => entry(texts, area, each))}</nav>
     <div class="rail-foot"><details class="who"><summary><span class="hidden">${texts.menu}</span><span class="avatar" aria-hidden="true">${who.slice(0, 2).toUpperCase()}</span><span class="lines"><b>${who}</b></span>${icon("menus")}<span class="narrow">${texts.more}</span></summary>
     <div class="who-menu"><p class="narrow soft small">${texts.signedInAs} ${who}</p>
-      <nav class="nav narrow" aria-label="${texts.more}">${own.map((each) => entry(texts, area, each))}</nav>
+      <nav class="nav narrow" aria-label="${texts.more}">${[areas[3], ...own].map((each) => entry(texts, area, each))}</nav>
       <form method="post" action="/portal/logout"><button class="quiet">${texts.signOut}</button></form>
       ${switches(reader)}</div></details></div>
   </div></header>`

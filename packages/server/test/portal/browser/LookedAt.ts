@@ -97,6 +97,7 @@ export const looked = (facts: Facts): ReadonlyArray<readonly [as: As, looks: Rea
     [
       newcomer,
       [
+        look("overview-new", "/portal/home"),
         look("empty-tunnels", "/portal/tunnels"),
         look("empty-channels", "/portal/channels"),
         look("empty-topologies", "/portal/topologies"),
@@ -120,6 +121,7 @@ export const looked = (facts: Facts): ReadonlyArray<readonly [as: As, looks: Rea
     [
       owner,
       [
+        look("overview", "/portal/home"),
         look("tunnels", "/portal/tunnels"),
         look("tunnel", tunnel),
         look("tunnel-login", other),
