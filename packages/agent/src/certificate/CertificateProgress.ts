@@ -34,7 +34,8 @@ export const tierText = (status: string): string =>
 /** Why no certificate can be ordered, as the control plane sees it; continues "the name". */
 export const waiting = ({ held_back, place, queues_again_at, step }: CertificateStanding): string => {
   if (held_back === "declined") return "gets none: its owner declined one in the portal"
-  if (held_back === "guarded") return "gets none while its visitors are held back at the edge (login or HTTP only)"
+  if (held_back === "guarded")
+    return "gets none while its visitors are restricted (login or HTTP only) and no agent enforces that"
   if (place !== null) return `is ${ordinal(place)} in the queue`
   if (queues_again_at !== null) return `let its turn pass, and queues again at ${timeText(queues_again_at)} UTC`
   return step === null ? "waits for its turn" : "is being proved by another agent of this tunnel"

@@ -1,9 +1,9 @@
 /** The login gate of the hosts of this tunnel, where this agent ends their TLS: by the policy, and by the control plane for sessions. */
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { retryForever } from "@catenet/platform/RetryForever"
-import { closedPage } from "@catenet/proxy/internal/EdgePages"
 import { VisitorGate, type VisitorIdentity } from "@catenet/proxy/internal/gate/VisitorGate"
 import type { GateVerdict } from "@catenet/proxy/internal/GateVerdict"
+import { closedPage } from "@catenet/proxy/internal/ProxyPages"
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Effect, FiberSet, Redacted, Schedule, Schema } from "effect"
 import { hash } from "node:crypto"

@@ -28,7 +28,10 @@ describe("a name that waits for its certificate", () => {
     [{ place: 3 }, "is third in the queue"],
     [{ queues_again_at: 1_767_600_000 }, "let its turn pass, and queues again at 2026-01-05 08:00 UTC"],
     [{ held_back: "declined", place: 3 }, "gets none: its owner declined one in the portal"],
-    [{ held_back: "guarded" }, "gets none while its visitors are held back at the edge (login or HTTP only)"],
+    [
+      { held_back: "guarded" },
+      "gets none while its visitors are restricted (login or HTTP only) and no agent enforces that"
+    ],
     [{ step: "proving", step_since: 1 }, "is being proved by another agent of this tunnel"],
     [{}, "waits for its turn"]
   ]

@@ -9,7 +9,6 @@ import { retryForever } from "@catenet/platform/RetryForever"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { TLSSocket } from "@catenet/platform/Sockets"
 import { toUnixSeconds } from "@catenet/platform/UnixTime"
-import { type EdgeResponse, closedPage, fullPage, offlinePage, unknownName } from "@catenet/proxy/internal/EdgePages"
 import * as FinalResponse from "@catenet/proxy/internal/http1/FinalResponse"
 import { awaitFirstByte } from "@catenet/proxy/internal/http1/FirstByte"
 import { ForwardedStream } from "@catenet/proxy/internal/http1/ForwardedStream"
@@ -17,6 +16,7 @@ import { visitorAt } from "@catenet/proxy/internal/http1/RequestHead"
 import { Http2Visit } from "@catenet/proxy/internal/http2/Http2Connections"
 import { NoAgentServes } from "@catenet/proxy/internal/http2/Http2Exchange"
 import { type Connect, UpstreamPool } from "@catenet/proxy/internal/http2/UpstreamPool"
+import { type ProxyResponse, closedPage, fullPage, offlinePage, unknownName } from "@catenet/proxy/internal/ProxyPages"
 import { RequestTurns } from "@catenet/proxy/internal/RequestTurns"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { abort } from "@catenet/wire/transport/Abort"
@@ -117,7 +117,7 @@ export class TerminatedConnections extends Context.Service<
     )
 
     /** What the edge answers in the place of the agent, if it must. */
-    const refusal = (host: string): EdgeResponse | undefined => {
+    const refusal = (host: string): ProxyResponse | undefined => {
       const route = routes.find(host)
       if (route === undefined) return unknownName(host)
       const now = toUnixSeconds(clock.currentTimeMillisUnsafe())

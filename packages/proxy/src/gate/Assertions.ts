@@ -3,8 +3,8 @@
  * not trust the network between them. The keys are Ed25519; each party of a host publishes those of all of them.
  */
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from "node:crypto"
-import { type EdgeResponse, response } from "../EdgePages.ts"
 import type { GateIdentity } from "../http1/RequestHead.ts"
+import { type ProxyResponse, response } from "../ProxyPages.ts"
 
 /** Where a host publishes its keys (RFC 7517). */
 export const keysPath = "/.well-known/catenet/jwks.json"
@@ -63,7 +63,7 @@ export const assertion = (
 }
 
 /** The keys of this party and of others, which are public keys in hex. */
-export const keySet = ({ opening }: AssertionKeys, others: ReadonlyArray<string>): EdgeResponse => {
+export const keySet = ({ opening }: AssertionKeys, others: ReadonlyArray<string>): ProxyResponse => {
   const all = new Set([
     ...opening.map((seed) => signerOf(seed).x),
     ...others.map((key) => Buffer.from(key, "hex").toString("base64url"))

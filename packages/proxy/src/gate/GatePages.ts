@@ -3,7 +3,7 @@ import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { markup } from "@catenet/platform/Markup"
 import { browserCookie, sessionCookie } from "@catenet/wire/transport/GateCookies"
 import { hash } from "node:crypto"
-import { type EdgeResponse, paged, plainResponse, response } from "../EdgePages.ts"
+import { type ProxyResponse, paged, plainResponse, response } from "../ProxyPages.ts"
 
 const attributes = "Path=/; HttpOnly; Secure; SameSite=Lax"
 /** Seconds that a sign-in may take. */
@@ -23,7 +23,7 @@ export const signIn = (to: {
   readonly host: string
   readonly target: string
   readonly browser: string
-}): EdgeResponse => {
+}): ProxyResponse => {
   const address = new URL(to.signIn)
   address.searchParams.set("host", to.host)
   address.searchParams.set("return", returnPath(to.target))
@@ -37,12 +37,12 @@ const pathIn = (path: string) => {
   return `${pathname}${search}${fragment}`.replace(/^\/{2,}/u, "/")
 }
 
-export const enter = (path: string, session: string, seconds: number): EdgeResponse =>
+export const enter = (path: string, session: string, seconds: number): ProxyResponse =>
   lead(303, pathIn(path), cookie(sessionCookie, session, seconds))
 
-export const leave = (path: string): EdgeResponse => lead(303, pathIn(path), cookie(sessionCookie, "", 0))
+export const leave = (path: string): ProxyResponse => lead(303, pathIn(path), cookie(sessionCookie, "", 0))
 
-export const codeRefused = (): EdgeResponse =>
+export const codeRefused = (): ProxyResponse =>
   paged(403, {
     en: [
       "Sign-in not accepted",
@@ -54,7 +54,7 @@ export const codeRefused = (): EdgeResponse =>
     ]
   })
 
-export const unauthorized = (): EdgeResponse =>
+export const unauthorized = (): ProxyResponse =>
   plainResponse(401, "sign in first", {
     en: ["Sign in first", markup`This service requires login, and nothing was sent to it. <a href="/">Sign in</a>`],
     de: [
@@ -63,7 +63,7 @@ export const unauthorized = (): EdgeResponse =>
     ]
   })
 
-export const noSignIn = (): EdgeResponse =>
+export const noSignIn = (): ProxyResponse =>
   paged(401, {
     en: ["This service requires login", "Its owner lets in visitors who sign in. Signing in is not possible here now."],
     de: [
@@ -73,7 +73,7 @@ export const noSignIn = (): EdgeResponse =>
   })
 
 /** The control plane did not say whether the visitor may pass. */
-export const unavailable = (): EdgeResponse =>
+export const unavailable = (): ProxyResponse =>
   paged(
     503,
     {

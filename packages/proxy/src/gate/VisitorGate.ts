@@ -15,9 +15,9 @@ import { cutUnfinished } from "@catenet/wire/transport/LingeringClose"
 import { Option, Redacted, Schema } from "effect"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import type { TLSSocket } from "node:tls"
-import type { EdgeResponse } from "../EdgePages.ts"
 import type { AskGate, GateVerdict } from "../GateVerdict.ts"
 import type { GateIdentity } from "../http1/RequestHead.ts"
+import type { ProxyResponse } from "../ProxyPages.ts"
 import * as Assertions from "./Assertions.ts"
 import { AuthenticatedConnections, type Visit } from "./AuthenticatedConnections.ts"
 import * as GatePages from "./GatePages.ts"
@@ -80,7 +80,7 @@ const maxKeySets = 1_000
 
 const readToken = Schema.decodeUnknownOption(GateToken)
 
-const answered = (answer: EdgeResponse): GateVerdict => ({ _tag: "Responds", answer })
+const answered = (answer: ProxyResponse): GateVerdict => ({ _tag: "Responds", answer })
 
 const signInFrom = (signIn: string, { cookie, host, target }: GatedRequest) => {
   const kept = cookieOf(cookie, browserCookie)
@@ -176,7 +176,7 @@ export class VisitorGate {
     return Option.isSome(readToken(session?.token)) ? session : undefined
   }
 
-  async #entering({ cookie, host }: GatedRequest, query: URLSearchParams): Promise<EdgeResponse> {
+  async #entering({ cookie, host }: GatedRequest, query: URLSearchParams): Promise<ProxyResponse> {
     const { keys, visitors } = this.#options
     const code = readToken(query.get("code"))
     const browser = readToken(cookieOf(cookie, browserCookie))
@@ -187,14 +187,14 @@ export class VisitorGate {
     return GatePages.enter(entry.path, SignedSession.signed(keys, host, entry.session), entry.seconds)
   }
 
-  async #leaving(asked: GatedRequest, query: URLSearchParams): Promise<EdgeResponse> {
+  async #leaving(asked: GatedRequest, query: URLSearchParams): Promise<ProxyResponse> {
     const session = readToken(this.#sessionOf(asked)?.token)
     if (Option.isSome(session)) await this.#options.visitors.end(asked.host, session.value)
     return GatePages.leave(query.get("return") ?? "/")
   }
 
   /** Where the others cannot be asked about, an origin gets the keys that were known last, and those of this party. */
-  async #keySet(host: string): Promise<EdgeResponse> {
+  async #keySet(host: string): Promise<ProxyResponse> {
     const { assertionKeys, hosts, now, onFailure, visitors } = this.#options
     const tunnel = hosts.tunnelOf(host) ?? ""
     let set = this.#keySets.get(tunnel)
@@ -220,7 +220,7 @@ export class VisitorGate {
   }
 
   /** A failure closes the gate. */
-  #orUnavailable(answer: Promise<EdgeResponse>): Promise<GateVerdict> {
+  #orUnavailable(answer: Promise<ProxyResponse>): Promise<GateVerdict> {
     return answer.then(answered, (error: unknown) => {
       this.#options.onFailure(error)
       return answered(GatePages.unavailable())

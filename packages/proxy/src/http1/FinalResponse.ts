@@ -6,7 +6,7 @@ import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import { Effect } from "effect"
 import type { TLSSocket } from "node:tls"
 import { readerOfHead } from "../ContentNegotiation.ts"
-import { type EdgeResponse, http1, readBy } from "../EdgePages.ts"
+import { type ProxyResponse, http1, readBy } from "../ProxyPages.ts"
 
 const headBytes = 16_384
 const headWait = "3 seconds"
@@ -31,7 +31,7 @@ const drainHead = (socket: TLSSocket): Effect.Effect<string> =>
   })
 
 /** Drains the request, says `answer` and ends the connection. */
-export const send = Effect.fn("FinalResponse.send")(function* (socket: TLSSocket, answer: EdgeResponse) {
+export const send = Effect.fn("FinalResponse.send")(function* (socket: TLSSocket, answer: ProxyResponse) {
   const head = yield* drainHead(socket)
   yield* Effect.sync(() => {
     socket.end(http1(readBy(answer, readerOfHead(head))))

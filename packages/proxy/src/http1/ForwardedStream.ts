@@ -9,8 +9,8 @@ import { closeGracefully, cutUnfinished } from "@catenet/wire/transport/Lingerin
 import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import { readerOfFields } from "../ContentNegotiation.ts"
-import { type EdgeResponse, http1, plainResponse, readBy, silentPage } from "../EdgePages.ts"
 import type { AskGate, GateVerdict } from "../GateVerdict.ts"
+import { type ProxyResponse, http1, plainResponse, readBy, silentPage } from "../ProxyPages.ts"
 import { FirstAdmission } from "./FirstAdmission.ts"
 import { crumbBytes, HeaderReadThrottle, type Rests } from "./HeaderReadThrottle.ts"
 import { HeaderReadTimeout } from "./HeaderReadTimeout.ts"
@@ -45,7 +45,7 @@ export class ForwardedStream extends Duplex {
   readonly #pace: HeaderReadThrottle
   #refused = false
   /** What the gate answers in the place of the origin. */
-  #turnedAway: EdgeResponse | undefined
+  #turnedAway: ProxyResponse | undefined
   #asked: "nothing" | "safe" | "more" = "nothing"
   #requests = 0
   #idleSince: number | undefined
@@ -182,7 +182,7 @@ export class ForwardedStream extends Duplex {
   }
 
   /** Answers in the place of an agent that could not be found. */
-  explain(answer: EdgeResponse) {
+  explain(answer: ProxyResponse) {
     // A fault in what followed the first request may have been answered while an agent was looked for.
     if (!this.#refused && !this.#visitor.writableEnded) this.#respond(answer)
   }
@@ -293,7 +293,7 @@ export class ForwardedStream extends Duplex {
   }
 
   /** Answers in the place of the origin, as the final response; the visitor's connection closes after it. */
-  #respond(answer: EdgeResponse) {
+  #respond(answer: ProxyResponse) {
     const { fields = [], method } = this.#lastRequest ?? {}
     this.#leave(http1(readBy(answer, readerOfFields(fields)), method))
   }

@@ -17,10 +17,10 @@ import { cutAfter } from "@catenet/wire/transport/LingeringClose"
 import { SessionPause } from "@catenet/wire/transport/ReadPause"
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2"
 import type { TLSSocket } from "node:tls"
-import { type EdgeResponse, fullPage } from "../EdgePages.ts"
 import type { GateVerdict } from "../GateVerdict.ts"
 import { silenceMillis } from "../http1/FirstByte.ts"
 import type { Visitor } from "../http1/RequestHead.ts"
+import { type ProxyResponse, fullPage } from "../ProxyPages.ts"
 import { proxy, respond } from "./Http2Exchange.ts"
 import { isWebSocket, openWebSocket } from "./Http2WebSocket.ts"
 
@@ -86,7 +86,7 @@ export interface Http2Options {
   /** The connections to origins, which end with the visitor's. */
   readonly upstream: KeepAliveAgent
   /** An answer the edge gives itself, asked before every request: the window is closed, the host is gone. */
-  readonly refusal: () => EdgeResponse | undefined
+  readonly refusal: () => ProxyResponse | undefined
   /** Takes the places of a visitor, with its first request that may be forwarded; false: there is none. */
   readonly enter: (visit: Http2Visit) => boolean
   /** How long a connection may stay on which no request runs. */

@@ -20,9 +20,9 @@ import { Result } from "effect"
 import type { IncomingMessage, RequestOptions } from "node:http"
 import { type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2"
 import { readerOf } from "../ContentNegotiation.ts"
-import { type EdgeResponse, malformedPage, offlinePage, plainResponse, readBy, silentPage } from "../EdgePages.ts"
 import { isTrailer } from "../FieldNames.ts"
 import { safeMethods, type Visitor } from "../http1/RequestHead.ts"
+import { type ProxyResponse, malformedPage, offlinePage, plainResponse, readBy, silentPage } from "../ProxyPages.ts"
 import { toOrigin } from "./Http2Fields.ts"
 import { readRequest } from "./Http2Request.ts"
 import type { Repeatable } from "./UpstreamPool.ts"
@@ -31,7 +31,7 @@ import type { Repeatable } from "./UpstreamPool.ts"
 export class NoAgentServes extends Error {}
 
 /** Answers in the place of the origin, or tears an answer that has begun. */
-export const respond = (stream: ServerHttp2Stream, asked: IncomingHttpHeaders, answer: EdgeResponse) => {
+export const respond = (stream: ServerHttp2Stream, asked: IncomingHttpHeaders, answer: ProxyResponse) => {
   if (stream.destroyed || stream.headersSent) return tear(stream)
   const { body, fields, status } = readBy(answer, readerOf(asked.accept, asked["accept-language"]))
   stream.respond({ ":status": status, ...fields, "content-length": body.length })

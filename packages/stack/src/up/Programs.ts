@@ -2,7 +2,7 @@
 import { Files } from "@catenet/platform/Files"
 import { Http } from "@catenet/platform/Http"
 import { Sockets } from "@catenet/platform/Sockets"
-import { closedTitle } from "@catenet/proxy/internal/EdgePages"
+import { closedTitle } from "@catenet/proxy/internal/ProxyPages"
 import * as OutgoingHttp from "@catenet/server/internal/http/OutgoingHttp"
 import { Data, Effect, type Redacted } from "effect"
 import type { Program } from "../supervisor/Program.ts"

@@ -11,8 +11,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { edgePages } from "./EdgePages.ts"
 import { demo, newcomer, owner } from "./People.ts"
+import { proxyPages } from "./ProxyPages.ts"
 import { asAgent, serve } from "./Tunnel.ts"
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path))
@@ -123,7 +123,7 @@ describe.skipIf(missing)("a browser", () => {
       found.push(...(await faultsOf(page, name, isTranslation)))
     }
     const english = await pageIn("en")
-    for (const [name, html] of edgePages) {
+    for (const [name, html] of proxyPages) {
       await english.setContent(html)
       await looks(english, name, name.endsWith("-de"))
     }

@@ -122,7 +122,7 @@ export const english = {
   connectWithNode: "Show the line for a machine with Node and npm",
   connectNeedsNode: "It needs Node 26 or newer, and npm.",
   connectOrders:
-    "The agent orders a certificate for the name and keeps its key. Until it has one, or where no certificate authority is set up, the edge answers with the platform's certificate and can read the requests. From then on the edge passes TLS through and cannot read it, and a login at the edge can no longer be required for this name.",
+    "The agent orders a certificate for the name and keeps its key. Until it has one, or where no certificate authority is set up, the edge answers with the platform's certificate and can read the requests. From then on the edge passes TLS through and cannot read it; if you require a login, the agent asks for it.",
   connectFile: "Show the same as a .env file, with secrets",
   connectFileText:
     "Use the line or the file, not both: they share one join token. The routing token in the file works until you make a new one, so keep the file to yourself.",

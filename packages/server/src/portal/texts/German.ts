@@ -112,7 +112,7 @@ export const german: Texts = {
   connectWithNode: "Zeile für eine Maschine mit Node und npm zeigen",
   connectNeedsNode: "Nötig sind Node 26 oder neuer und npm.",
   connectOrders:
-    "Der Agent bestellt ein Zertifikat für den Namen und behält den Schlüssel. Bis es da ist, oder wo keine Zertifizierungsstelle eingerichtet ist, antwortet der Edge mit dem Zertifikat der Plattform und kann die Anfragen lesen. Danach reicht der Edge TLS durch und kann es nicht lesen; eine Anmeldung am Edge lässt sich für diesen Namen dann nicht mehr verlangen.",
+    "Der Agent bestellt ein Zertifikat für den Namen und behält den Schlüssel. Bis es da ist, oder wo keine Zertifizierungsstelle eingerichtet ist, antwortet der Edge mit dem Zertifikat der Plattform und kann die Anfragen lesen. Danach reicht der Edge TLS durch und kann es nicht lesen; verlangen Sie eine Anmeldung, fragt der Agent danach.",
   connectFile: "Dasselbe als .env-Datei zeigen, mit Geheimnissen",
   connectFileText:
     "Nehmen Sie die Zeile oder die Datei, nicht beides: Sie haben einen gemeinsamen Beitritts-Token. Der Routing-Token in der Datei gilt, bis Sie einen neuen machen; behalten Sie die Datei für sich.",

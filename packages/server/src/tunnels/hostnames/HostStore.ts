@@ -96,8 +96,7 @@ export const hostColumns = (sql: SqlClient.SqlClient) =>
 const isUnenforced = `not exists (select 1 from tunnel_policies p where p.tunnel_id = g.id and p.enforced)`
 
 /**
- * Whether the edge must end the TLS of `hosts h`: visitors are held back who do not log in, or who do not speak HTTP, and no agent
- * does that.
+ * Whether the edge must end the TLS of `hosts h`: visitors have to log in, or may speak HTTP only, and no agent enforces that.
  */
 export const isGuarded = (sql: SqlClient.SqlClient) =>
   sql.literal(

@@ -1,5 +1,5 @@
 /**
- * The few answers the edge gives in its own name to visitors of gelb hosts. Nothing of the visitor is echoed. A person's
+ * The few answers that the proxy gives itself, in the place of the origin. Nothing of the visitor is echoed. A person's
  * browser is shown a page in the shell of the portal, in its language; a program gets the answer that it always got.
  */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
@@ -13,7 +13,7 @@ import type { Language, Reader } from "./ContentNegotiation.ts"
 export type Sentences = Readonly<Record<Language, readonly [title: string, sentence: string | Markup]>>
 
 /** An answer before it is put into the version of HTTP the visitor speaks. */
-export interface EdgeResponse {
+export interface ProxyResponse {
   readonly status: number
   readonly fields: Readonly<Record<string, string>>
   readonly body: Buffer
@@ -26,15 +26,15 @@ export const response = (
   status: number,
   type: string,
   body: string,
-  fields: EdgeResponse["fields"] = {}
-): EdgeResponse => ({
+  fields: ProxyResponse["fields"] = {}
+): ProxyResponse => ({
   status,
   fields: { "Content-Type": `${type}; charset=utf-8`, "Cache-Control": "no-store", ...fields },
   body: Buffer.from(body, "utf8")
 })
 
 /** The answer to a request of this method, as the last one on an HTTP/1 connection. */
-export const http1 = ({ status, fields, body }: EdgeResponse, method?: string): Buffer => {
+export const http1 = ({ status, fields, body }: ProxyResponse, method?: string): Buffer => {
   const named = { ...fields, "Content-Length": `${body.length}`, Connection: "close" }
   const lines = Object.entries(named).map(([name, value]) => `${name}: ${value}\r\n`)
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n`
@@ -61,7 +61,7 @@ const shown = (language: Language, [title, sentence]: Sentences[Language]): stri
   panelPage({ language, title, sheet: shellSheet, panel: markup`<p>${sentence}</p>` })
 
 /** The answer as this reader gets it. */
-export const readBy = (answer: EdgeResponse, reader: Reader): EdgeResponse => {
+export const readBy = (answer: ProxyResponse, reader: Reader): ProxyResponse => {
   const { fields, sentences, status } = answer
   if (reader === undefined || sentences === undefined) return answer
   const type = { "Content-Type": "text/html; charset=utf-8", "Content-Language": reader }
@@ -69,26 +69,26 @@ export const readBy = (answer: EdgeResponse, reader: Reader): EdgeResponse => {
 }
 
 /** The English page for programs, and for people the page of their language. */
-export const paged = (status: number, sentences: Sentences, fields: EdgeResponse["fields"] = {}): EdgeResponse => ({
+export const paged = (status: number, sentences: Sentences, fields: ProxyResponse["fields"] = {}): ProxyResponse => ({
   ...response(status, "text/html", page(...sentences.en), fields),
   sentences
 })
 
 /** A refusal of one request, in plain text; a person is shown a page where there are sentences for it. */
-export const plainResponse = (status: number, reason: string, sentences?: Sentences): EdgeResponse => ({
+export const plainResponse = (status: number, reason: string, sentences?: Sentences): ProxyResponse => ({
   ...response(status, "text/plain", `${reason}\n`),
   ...(sentences === undefined ? {} : { sentences })
 })
 
 /** 421: the name is not served here, or no longer. */
-export const unknownName = (host: string): EdgeResponse =>
+export const unknownName = (host: string): ProxyResponse =>
   plainResponse(421, `${host} is not served here`, {
     en: ["There is nothing at this address", "The name is not served here, or no longer."],
     de: ["Unter dieser Adresse ist nichts", "Dieser Name wird hier nicht oder nicht mehr bedient."]
   })
 
 /** 502: the host exists, its agent is not connected. */
-export const offlinePage = (): EdgeResponse =>
+export const offlinePage = (): ProxyResponse =>
   paged(
     502,
     {
@@ -105,7 +105,7 @@ export const offlinePage = (): EdgeResponse =>
   )
 
 /** 502: the agent is connected, but what it serves did not answer. */
-export const silentPage = (): EdgeResponse =>
+export const silentPage = (): ProxyResponse =>
   paged(
     502,
     {
@@ -122,7 +122,7 @@ export const silentPage = (): EdgeResponse =>
   )
 
 /** 503: as many visitors are here as may be, and none of another address holds more places. */
-export const fullPage = (): EdgeResponse =>
+export const fullPage = (): ProxyResponse =>
   paged(
     503,
     {
@@ -136,7 +136,7 @@ export const fullPage = (): EdgeResponse =>
   )
 
 /** 502: what the service answered cannot be read or passed on; `why` is a phrase in English. */
-export const malformedPage = (why: string): EdgeResponse =>
+export const malformedPage = (why: string): ProxyResponse =>
   paged(502, {
     en: [
       "This service sent an invalid answer",
@@ -152,7 +152,7 @@ export const malformedPage = (why: string): EdgeResponse =>
 export const closedTitle = "This service is closed now"
 
 /** 503: the owner's access window is shut at `now` (unix seconds); names the next change if there is one. */
-export const closedPage = (policy: AccessPolicy.AccessPolicy, now: number): EdgeResponse => {
+export const closedPage = (policy: AccessPolicy.AccessPolicy, now: number): ProxyResponse => {
   const change = AccessPolicy.nextChange(policy, now)
   return paged(
     503,

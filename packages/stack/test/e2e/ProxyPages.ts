@@ -1,19 +1,19 @@
 /** Every page that an edge shows in its own name, as people and as programs get them. */
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { codeRefused, noSignIn, unauthorized, unavailable } from "@catenet/proxy/internal/gate/GatePages"
 import {
   closedPage,
-  type EdgeResponse,
+  type ProxyResponse,
   offlinePage,
   readBy,
   silentPage,
   unknownName
-} from "@catenet/proxy/internal/EdgePages"
-import { codeRefused, noSignIn, unauthorized, unavailable } from "@catenet/proxy/internal/gate/GatePages"
+} from "@catenet/proxy/internal/ProxyPages"
 
 const closed = new AccessPolicy({ expires_at: UnixSeconds.make(5), schedule: null })
 
-const answers: Readonly<Record<string, EdgeResponse>> = {
+const answers: Readonly<Record<string, ProxyResponse>> = {
   unknown: unknownName("a-name-that-nothing-serves.example"),
   offline: offlinePage(),
   silent: silentPage(),
@@ -29,7 +29,7 @@ const shown = (language: "en" | "de") =>
     ([name, answer]) => [`edge-${name}-${language}`, readBy(answer, language).body.toString()] as const
   )
 
-export const edgePages: ReadonlyArray<readonly [name: string, html: string]> = [
+export const proxyPages: ReadonlyArray<readonly [name: string, html: string]> = [
   ...shown("en"),
   ...shown("de"),
   ...Object.entries(answers)

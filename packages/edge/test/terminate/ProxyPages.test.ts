@@ -9,18 +9,18 @@ import { Effect } from "effect"
 import { connect } from "node:http2"
 import { connect as connectTls } from "node:tls"
 import { readerOf, readerOfHead } from "../../../proxy/src/ContentNegotiation.ts"
-import * as EdgePages from "../../../proxy/src/EdgePages.ts"
+import * as ProxyPages from "../../../proxy/src/ProxyPages.ts"
 
 const host = "app.zone.test"
 const browser = "text/html,application/xhtml+xml,*/*;q=0.8"
 const closed = new AccessPolicy({ expires_at: UnixSeconds.make(5), schedule: null })
 
 const all = {
-  unknown: EdgePages.unknownName(host),
-  offline: EdgePages.offlinePage(),
-  silent: EdgePages.silentPage(),
-  malformed: EdgePages.malformedPage("Invalid header token"),
-  closed: EdgePages.closedPage(closed, 10),
+  unknown: ProxyPages.unknownName(host),
+  offline: ProxyPages.offlinePage(),
+  silent: ProxyPages.silentPage(),
+  malformed: ProxyPages.malformedPage("Invalid header token"),
+  closed: ProxyPages.closedPage(closed, 10),
   codeRefused: GatePages.codeRefused(),
   unauthorized: GatePages.unauthorized(),
   noSignIn: GatePages.noSignIn(),
@@ -43,7 +43,7 @@ const offline = `<!doctype html>
 describe("the edge's own pages", () => {
   it("have their sentences in both languages, in one shell, and nothing from elsewhere", () => {
     for (const [name, answer] of Object.entries(all)) {
-      const [en, de] = (["en", "de"] as const).map((language) => EdgePages.readBy(answer, language))
+      const [en, de] = (["en", "de"] as const).map((language) => ProxyPages.readBy(answer, language))
       for (const [language, page] of [
         ["en", en],
         ["de", de]
@@ -62,7 +62,7 @@ describe("the edge's own pages", () => {
         /<h1>(.*?)<\/h1>/u.exec(en?.body.toString() ?? "")?.[1],
         /<h1>(.*?)<\/h1>/u.exec(de?.body.toString() ?? "")?.[1]
       )
-      assert.deepStrictEqual(EdgePages.readBy(answer, undefined), answer)
+      assert.deepStrictEqual(ProxyPages.readBy(answer, undefined), answer)
     }
   })
 
