@@ -39,7 +39,6 @@ const gatherMillis = 20
 const maxRestMillis = 30_000
 /** So many requests of a connection may be reset before they are answered; each one that is answered gives one back. */
 const mostResets = 200
-
 /** Responses over HTTP/2 that clients do not read. */
 const maxStalled = 128
 
@@ -51,7 +50,6 @@ type Opened = (error: Error | null, stream: Duplex) => void
 /** HTTP/1.1 connections to the origin for one client that speaks HTTP/2: kept alive and used again, never shared between clients. */
 class OriginConnections extends KeepAliveAgent {
   readonly #connect: (opened: (error: Error | null, socket: Socket | undefined) => void) => void
-
   constructor(connect: (opened: (error: Error | null, socket: Socket | undefined) => void) => void) {
     super()
     this.#connect = connect
@@ -110,9 +108,7 @@ export const make = (
     return leave
   }
   const judge = (method: string, target: string): Promise<GateVerdict> | undefined => card?.judge(method, target)
-
   const isHttpOnly = () => enforcement?.policy.isHttpOnly === true
-
   const refusal = () => (enforcement === undefined ? undefined : refusalOf(enforcement))
 
   /** Another protocol than HTTP, whose visitor nobody can ask: it ends when visitors have to log in. */
