@@ -37,6 +37,7 @@ import * as VerifierScript from "./receipts/VerifierScript.ts"
 import { isLanguage, languageCookie } from "./shell/Language.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
 import { wantsPage } from "./shell/ProblemResponses.ts"
+import * as Saved from "./shell/Saved.ts"
 import * as Script from "./shell/Script.ts"
 import type { Page } from "./shell/Shell.ts"
 import * as Visits from "./shell/Visits.ts"
@@ -210,7 +211,13 @@ const addMembers = Effect.fnUntraced(function* (router: Router, { forMembers }: 
     yield* router.add("GET", path, answer)
   }
   for (const path of Addresses.forms)
-    yield* router.add("POST", path, served.forMembers(forms[path], Addresses.questions.has(path)))
+    yield* router.add(
+      "POST",
+      path,
+      Effect.map(served.forMembers(forms[path], Addresses.questions.has(path)), (response) =>
+        Saved.remember(path, response)
+      )
+    )
 })
 
 const addOperators = Effect.fnUntraced(function* (router: Router, { forOperators }: Made) {

@@ -199,6 +199,31 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages
     })
   )
 
+  it.effect("say once what a form has saved, and never what nobody has sent", () =>
+    Effect.gen(function* () {
+      const gil = person("saved-gil")
+      const id = String((yield* ask(gil, "/me/tunnels", { name: "attic" })).body["id"])
+      const own = `/portal/tunnels/${id}`
+      const { cookie: session } = yield* headersOf(gil)
+      const given = (headers: Headers) => /__Host-ct_saved=[^;]*/u.exec(headers.getSetCookie().join("\n"))?.[0] ?? ""
+      const taken = yield* post(gil, `${own}/rename`, { name: "loft" })
+      const cookie = `${session}; ${given(taken.headers)}`
+      const next = yield* open(gil, `${own}?tab=settings`, { cookie, "accept-language": "de" })
+      assert.include(
+        next.text,
+        `role="status"><svg class="i" aria-hidden="true"><use href="#i-check"/></svg>${german.saved["/portal/tunnels/:id/rename"]}</p>`
+      )
+      assert.strictEqual(given(next.headers), "__Host-ct_saved=", "it is forgotten")
+      assert.notInclude(
+        (yield* open(gil, own, { cookie: `${session}; __Host-ct_saved=x%3Cb%3E` })).text,
+        'class="flash"'
+      )
+      const refused = yield* post(gil, `${own}/rename`, { name: "" })
+      assert.strictEqual(given(refused.headers), "")
+      assert.strictEqual(given((yield* post("anonymous", `${own}/rename`, { name: "x" })).headers), "")
+    })
+  )
+
   it.effect("find, filter and sort tunnels by what the address asks for, and keep it in every link", () =>
     Effect.gen(function* () {
       const fay = person("list-fay")

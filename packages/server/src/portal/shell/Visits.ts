@@ -8,6 +8,7 @@ import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import type { Email } from "@catenet/domain/values/Email"
 import type { Subject } from "@catenet/domain/values/Ids"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
+import { markup } from "@catenet/platform/Markup"
 import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -22,6 +23,7 @@ import { Settings } from "../../settings/Settings.ts"
 import { languageCookie, textsFor } from "./Language.ts"
 import * as ProblemPage from "./ProblemPage.ts"
 import { problemTexts } from "./ProblemTexts.ts"
+import * as Saved from "./Saved.ts"
 import { contentPolicy, type Page, type Reader, render } from "./Shell.ts"
 import * as VisitorPages from "./VisitorPages.ts"
 
@@ -88,8 +90,10 @@ const dependencies = Effect.gen(function* () {
 })
 type State = Effect.Success<typeof dependencies>
 
-const show = ({ policy, providers }: State, { reader }: Visit, page: Page, status = 200): Response =>
-  HttpServerResponse.text(render(reader, page), {
+const show = ({ policy, providers }: State, { reader, request }: Visit, page: Page, status = 200): Response => {
+  const saved = status === 200 && reader.signedIn !== undefined ? Saved.sentence(reader.texts, request) : undefined
+  const shown = saved === undefined ? page : { ...page, main: markup`${saved}${page.main}` }
+  const response = HttpServerResponse.text(render(reader, shown), {
     status,
     contentType: "text/html; charset=utf-8",
     headers: {
@@ -99,6 +103,8 @@ const show = ({ policy, providers }: State, { reader }: Visit, page: Page, statu
       vary: "accept-language, cookie"
     }
   })
+  return saved === undefined ? response : Saved.forget(response)
+}
 
 /** A refusal says nothing of the address, so that a foreign id and an unknown one are the same bytes. */
 const refused = (state: State, self: Visit, refusal: BrowserRefusal): Effect.Effect<Response> => {

@@ -7,6 +7,7 @@ import { mailTexts, noticesTexts } from "./EnglishNotices.ts"
 import { operatorsTexts } from "./EnglishOperators.ts"
 import { reasonsTexts } from "./EnglishReasons.ts"
 import { receiptsTexts, recordsTexts } from "./EnglishRecords.ts"
+import { savedTexts } from "./EnglishSaved.ts"
 import { topologiesTexts } from "./EnglishTopologies.ts"
 import { tunnelTexts, visitorsTexts } from "./EnglishTunnel.ts"
 import { numerals } from "./Numerals.ts"
@@ -32,6 +33,7 @@ export const english = {
   ...tunnelTexts,
   ...channelsTexts,
   ...consoleTexts,
+  ...savedTexts,
   ...topologiesTexts,
   ...operatorsTexts,
   ...noticesTexts,

@@ -8,6 +8,7 @@ import { mailTexts, noticesTexts } from "./GermanNotices.ts"
 import { operatorsTexts } from "./GermanOperators.ts"
 import { problems, reasonsTexts } from "./GermanProblems.ts"
 import { receiptsTexts, recordsTexts } from "./GermanRecords.ts"
+import { savedTexts } from "./GermanSaved.ts"
 import { topologiesTexts } from "./GermanTopologies.ts"
 import { tunnelTexts, visitorsTexts } from "./GermanTunnel.ts"
 import { numerals } from "./Numerals.ts"
@@ -21,6 +22,7 @@ export const german: Texts = {
   ...tunnelTexts,
   ...channelsTexts,
   ...consoleTexts,
+  ...savedTexts,
   ...topologiesTexts,
   ...operatorsTexts,
   ...noticesTexts,
