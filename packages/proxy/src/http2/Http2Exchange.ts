@@ -38,6 +38,47 @@ export const respond = (stream: ServerHttp2Stream, asked: IncomingHttpHeaders, a
   stream.end(asked[":method"] === "HEAD" ? undefined : body)
 }
 
+/** Why the origin did not answer. */
+export const respondFailed = (stream: ServerHttp2Stream, asked: IncomingHttpHeaders, error: Error) => {
+  const why = malformation(error)
+  if (error instanceof NoAgentServes) respond(stream, asked, offlinePage())
+  else respond(stream, asked, why === undefined ? silentPage() : malformedPage(why))
+}
+
+/**
+ * Asks the origin until the stream closes; `leave` does what its close does. Nothing where the request has no form in HTTP/1.1,
+ * which has been answered then.
+ */
+export const askOrigin = (
+  { headers, stream }: Incoming,
+  request: RequestOptions & Pick<Repeatable, "repeatable">,
+  onFault: OnFault
+) => {
+  let giveUp: (() => void) | undefined
+  const asked = Result.try(() => {
+    const options: RequestOptions & Repeatable = {
+      ...request,
+      ...answerOptions,
+      setHost: false,
+      opening: (drop) => {
+        giveUp = drop
+      }
+    }
+    return Http.request(options)
+  })
+  if (Result.isFailure(asked))
+    return void respond(stream, headers, plainResponse(400, "this request has no form in HTTP/1.1"))
+  const outgoing = guard(asked.success, onFault)
+  outgoing.maxHeadersCount = 0
+  const leave = () => {
+    if (outgoing.closed) return
+    outgoing.destroy()
+    giveUp?.()
+  }
+  stream.once("close", leave)
+  return { outgoing, leave }
+}
+
 export const proxy = (incoming: Incoming, visitor: Visitor, agent: KeepAliveAgent, onFault: OnFault): void => {
   const { headers, stream } = incoming
   const read = readRequest(headers, visitor)
@@ -47,41 +88,18 @@ export const proxy = (incoming: Incoming, visitor: Visitor, agent: KeepAliveAgen
   const repeatable = !body && safeMethods.has(method)
 
   const ask = (): void => {
-    let giveUp: (() => void) | undefined
-    const asked = Result.try(() => {
-      const options: RequestOptions & Repeatable = {
-        agent,
-        ...answerOptions,
-        method,
-        path,
-        headers: toOrigin(headers, visitor, authority, body),
-        setHost: false,
-        repeatable,
-        opening: (drop) => {
-          giveUp = drop
-        }
-      }
-      return Http.request(options)
-    })
-    if (Result.isFailure(asked))
-      return respond(stream, headers, plainResponse(400, "this request has no form in HTTP/1.1"))
-    const outgoing = guard(asked.success, onFault)
-    outgoing.maxHeadersCount = 0
-    const leave = () => {
-      if (outgoing.closed) return
-      outgoing.destroy()
-      giveUp?.()
-    }
-    stream.once("close", leave)
+    const request = { agent, method, path, headers: toOrigin(headers, visitor, authority, body), repeatable }
+    const asked = askOrigin(incoming, request, onFault)
+    if (asked === undefined) return
+    const { leave, outgoing } = asked
     let answer: IncomingMessage | undefined
     outgoing.on("error", (error) => {
       // The answer is whole; what follows it belongs to no request.
       if (answer?.complete === true) return
       stream.off("close", leave)
-      const why = malformation(error)
-      if (error instanceof NoAgentServes) respond(stream, headers, offlinePage())
-      else if (repeatable && outgoing.reusedSocket && !stream.destroyed && !stream.headersSent) ask()
-      else respond(stream, headers, why === undefined ? silentPage() : malformedPage(why))
+      const isRepeated = repeatable && outgoing.reusedSocket && !(error instanceof NoAgentServes)
+      if (isRepeated && !stream.destroyed && !stream.headersSent) ask()
+      else respondFailed(stream, headers, error)
     })
     passHints(stream, outgoing)
     outgoing.on("response", (response) => {

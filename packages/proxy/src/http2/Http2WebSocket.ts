@@ -3,22 +3,19 @@
  * stream is the connection: END_STREAM is the end of one direction, and a reset ends both.
  */
 import { Entropy } from "@catenet/platform/Entropy"
-import { Http } from "@catenet/platform/Http"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
-import { answerOptions, type Incoming, malformation, sendAnswer, tear } from "@catenet/wire/transport/Http2Stream"
+import { type Incoming, sendAnswer, tear } from "@catenet/wire/transport/Http2Stream"
 import { answerFields } from "@catenet/wire/transport/HttpFields"
 import type { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
 import { Result } from "effect"
 import { createHash } from "node:crypto"
-import type { RequestOptions } from "node:http"
 import type { IncomingHttpHeaders } from "node:http2"
 import type { Duplex } from "node:stream"
 import type { Visitor } from "../http1/RequestHead.ts"
-import { malformedPage, offlinePage, plainResponse, silentPage } from "../ProxyPages.ts"
-import { NoAgentServes, respond } from "./Http2Exchange.ts"
+import { malformedPage, plainResponse } from "../ProxyPages.ts"
+import { askOrigin, respond, respondFailed } from "./Http2Exchange.ts"
 import { toOrigin } from "./Http2Fields.ts"
 import { readRequest } from "./Http2Request.ts"
-import type { Repeatable } from "./UpstreamPool.ts"
 
 /** The request asks for a WebSocket. Other protocols over CONNECT are not served. */
 export const isWebSocket = ({ ":method": method, ":protocol": protocol }: IncomingHttpHeaders): boolean =>
@@ -60,41 +57,22 @@ export const openWebSocket = (incoming: Incoming, visitor: Visitor, agent: KeepA
   if (Result.isFailure(read)) return respond(stream, headers, plainResponse(read.failure.status, read.failure.reason))
   const { authority, path } = read.success
   const key = Buffer.from(Entropy.randomBytes(16)).toString("base64")
-  let giveUp: (() => void) | undefined
-  const asked = Result.try(() => {
-    const options: RequestOptions & Repeatable = {
-      agent,
-      ...answerOptions,
-      method: "GET",
-      path,
-      headers: {
-        ...toOrigin(withoutHop(headers), visitor, authority, false),
-        Connection: "Upgrade",
-        Upgrade: "websocket",
-        "Sec-WebSocket-Key": key
-      },
-      setHost: false,
-      repeatable: false,
-      opening: (drop) => {
-        giveUp = drop
-      }
-    }
-    return Http.request(options)
-  })
-  if (Result.isFailure(asked))
-    return respond(stream, headers, plainResponse(400, "this request has no form in HTTP/1.1"))
-  const outgoing = guard(asked.success, onFault)
-  outgoing.maxHeadersCount = 0
-  const leave = () => {
-    outgoing.destroy()
-    giveUp?.()
+  const request = {
+    agent,
+    method: "GET",
+    path,
+    headers: {
+      ...toOrigin(withoutHop(headers), visitor, authority, false),
+      Connection: "Upgrade",
+      Upgrade: "websocket",
+      "Sec-WebSocket-Key": key
+    },
+    repeatable: false
   }
-  stream.once("close", leave)
-  outgoing.on("error", (error) => {
-    const why = malformation(error)
-    if (error instanceof NoAgentServes) respond(stream, headers, offlinePage())
-    else respond(stream, headers, why === undefined ? silentPage() : malformedPage(why))
-  })
+  const asked = askOrigin(incoming, request, onFault)
+  if (asked === undefined) return
+  const { leave, outgoing } = asked
+  outgoing.on("error", (error) => respondFailed(stream, headers, error))
   outgoing.on("response", (response) =>
     sendAnswer(stream, guard(response, onFault), () =>
       respond(stream, headers, malformedPage("a field that HTTP/2 cannot carry"))
