@@ -130,6 +130,34 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "180 second
       assert.strictEqual(again.lines.filter((line) => /event: registered.*service=beta/u.test(line)).length, 1)
       assert.strictEqual((yield* ended(at, ["reload", ...args])).stdout, "nothing has changed\n")
 
+      // Twenty reloads under load: the origin of one service changes each time, and another service comes and goes.
+      let isOver = false
+      const seen = new Map<string, number>()
+      const visitors = [alpha, alpha, alpha, beta].map((url) =>
+        Effect.promise(async () => {
+          while (!isOver) {
+            const { status, text } = await ask(edge, url)
+            const answer = status === 200 ? text : `${status} ${text.slice(0, 80)}`
+            seen.set(answer, (seen.get(answer) ?? 0) + 1)
+          }
+        })
+      )
+      const load = yield* Effect.forkChild(Effect.all(visitors, { concurrency: "unbounded", discard: true }))
+      for (let round = 0; round < 20; round++) {
+        const from = again.lines.length
+        const second = { to: `http://127.0.0.1:${two.port}`, name: "second" }
+        const extra = round % 2 === 0 ? {} : { gamma: { to: one.port } }
+        write({ alpha: { to: round % 2 === 0 ? one.port : three.port }, beta: second, ...extra })
+        again.kill("SIGHUP")
+        yield* Effect.promise(() => again.said("applied ct-agent.yaml: ", from))
+        // The next one comes when the changed service is registered and the one before has been left.
+        yield* Effect.promise(() => again.said("event: registered", from))
+      }
+      isOver = true
+      yield* Fiber.join(load)
+      assert.sameMembers([...seen.keys()], ["one", "two", "three"], JSON.stringify([...seen]))
+      assert.isAbove(seen.get("two") ?? 0, 20)
+
       again.kill("SIGTERM")
       assert.strictEqual(yield* Effect.promise(() => again.exited), 0, again.lines.join("\n"))
     })
