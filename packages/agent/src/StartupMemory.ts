@@ -41,6 +41,12 @@ const collect = () => {
 }
 
 let end = () => {}
+let isOver = fromSources
+let isCollecting = false
+/** Tunnels that have begun to be served since the last collection. */
+let begun = 0
+/** So many leave as much garbage as the start of the program. */
+const many = 50
 
 /**
  * Call this before anything large is loaded. Until the program serves, V8 interprets and its three compilers are off: what they
@@ -52,6 +58,7 @@ export const begin = (): void => {
   const timer = Scheduler.setTimeout(() => end(), longestStartMillis).unref()
   end = () => {
     end = () => {}
+    isOver = true
     Scheduler.clearTimeout(timer)
     setCompilers(true)
     collect()
@@ -62,4 +69,18 @@ export const begin = (): void => {
  * To be called when the program serves: turns the compilers on and collects the garbage of the start once, a fifth of the resident
  * memory, which V8 would hold until traffic forces a collection. Pauses for some 40 ms a moment later.
  */
-export const serves = (): void => void Scheduler.setTimeout(() => end(), quietMillis).unref()
+export const serves = (): void => {
+  begun++
+  if (isCollecting) return
+  isCollecting = true
+  const before = begun
+  Scheduler.setTimeout(() => {
+    isCollecting = false
+    // A start of many tunnels is collected when it is over.
+    if (begun > before) return serves()
+    const isStart = !isOver
+    end()
+    if (!isStart && begun >= many && !fromSources) collect()
+    begun = 0
+  }, quietMillis).unref()
+}

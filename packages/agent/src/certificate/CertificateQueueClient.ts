@@ -40,9 +40,13 @@ export interface Answered {
   readonly date: number | undefined
 }
 
+const callsOf = (httpClient: HttpClient.HttpClient, baseUrl: string) =>
+  HttpApiClient.group(AgentCallsApi, { group: "admission", httpClient, baseUrl })
+const shared = ProvedRequests.shared<Effect.Success<ReturnType<typeof callsOf>>>()
+
 const connect = Effect.fnUntraced(function* (url: string, seed: ProvedRequests.Seed) {
   const { httpClient, onceMore } = ProvedRequests.by(yield* HttpClient.HttpClient, seed)
-  const calls = yield* HttpApiClient.group(AgentCallsApi, { group: "admission", httpClient, baseUrl: url })
+  const calls = yield* shared(url, callsOf(httpClient, url))
   return { url, calls, onceMore }
 })
 type Connected = Effect.Success<ReturnType<typeof connect>>

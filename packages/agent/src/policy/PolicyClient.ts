@@ -43,6 +43,10 @@ export interface PolicyClient {
 
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))
 
+const callsOf = (httpClient: HttpClient.HttpClient, baseUrl: string) =>
+  HttpApiClient.group(AgentCallsApi, { group: "agentPolicy", httpClient, baseUrl })
+const shared = ProvedRequests.shared<Effect.Success<ReturnType<typeof callsOf>>>()
+
 /** `seed` is the key of the enrolled agent. */
 export const make = Effect.fnUntraced(function* (
   baseUrl: string,
@@ -50,7 +54,7 @@ export const make = Effect.fnUntraced(function* (
   seed: Redacted.Redacted<Uint8Array>
 ) {
   const { httpClient, onceMore } = ProvedRequests.by(yield* HttpClient.HttpClient, Effect.succeed(seed))
-  const client = yield* HttpApiClient.group(AgentCallsApi, { group: "agentPolicy", httpClient, baseUrl })
+  const client = yield* shared(baseUrl, callsOf(httpClient, baseUrl))
   const bounded = <A, E>(call: Effect.Effect<A, E>) => Effect.timeout(onceMore(call), callBound)
   const query = { enforces: enforcements.map(({ name }) => name).join(",") }
   const headers = { "x-ct-routing-token": token }

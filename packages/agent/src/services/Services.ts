@@ -16,6 +16,7 @@ import { AgentMetrics, type ServiceFacts } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import type { OnboardingClient } from "../onboard/OnboardingClient.ts"
+import * as ProvedRequests from "../onboard/ProvedRequests.ts"
 import * as TunnelService from "../serve/TunnelService.ts"
 import { formatService } from "../settings/HostPort.ts"
 import * as FolderLock from "../state/FolderLock.ts"
@@ -154,6 +155,7 @@ const start = Effect.fnUntraced(function* (state: State, plan: ServicePlan) {
     Effect.provide(layers),
     Effect.provideService(Leaving, left),
     Effect.provideService(Sessions, state.sessions),
+    Effect.provideService(ProvedRequests.Sharing, state),
     Effect.annotateLogs("service", plan.name),
     Effect.asVoid
   )
