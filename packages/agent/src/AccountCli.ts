@@ -1,4 +1,6 @@
 /** Command definitions for a user's account: login, logout, tunnels. */
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { group, loaded } from "./LoadedCommand.ts"
 
@@ -77,41 +79,65 @@ const remove = Command.make(
 )
 
 export const tunnel = Command.make("tunnel", {}, group("ct-agent tunnel", "create or delete")).pipe(
-  Command.withDescription("Creates and deletes tunnels. To serve one, see ct-agent expose."),
+  Command.withDescription("Creates and deletes tunnels. To serve one, see ct-agent http."),
   Command.withShortDescription("Create or delete a tunnel"),
   Command.withExamples([{ command: "ct-agent tunnel create camera", description: "See also ct-agent tunnels" }]),
   Command.withSubcommands([create, remove])
 )
 
-export const expose = Command.make(
-  "expose",
-  {
-    target: Argument.String("port"),
-    name: Flag.String("name").pipe(
-      Flag.optional,
-      Flag.withMetavar("NAME"),
-      Flag.withDescription("Name of the tunnel, which is created if it does not exist (default: machine and port)")
-    ),
-    rm: Flag.Boolean("rm").pipe(
-      Flag.withDefault(false),
-      Flag.withDescription("Delete the tunnel when the command ends")
-    ),
-    qr: Flag.Boolean("qr").pipe(
-      Flag.withDefault(false),
-      Flag.withDescription("Show the QR code even if stdout or stderr is not a terminal")
-    )
-  },
-  loaded(async () => (await import("./commands/expose.ts")).expose)
-).pipe(
-  Command.withDescription(
-    "Gives a local service a public address: serves a tunnel of your account, prints its address on stdout and, in " +
-      "a terminal, a QR code for phones and a running count of requests. Requires a login (ct-agent login). Instead " +
-      "of a port you can give host:port. Ctrl-C stops it; the next run serves the same address, unless you give " +
-      "--rm."
+const exposeFlags = {
+  target: Argument.String("port"),
+  name: Flag.String("name").pipe(
+    Flag.optional,
+    Flag.withMetavar("NAME"),
+    Flag.withDescription("Name of the tunnel, which is created if it does not exist (default: machine and port)")
   ),
-  Command.withShortDescription("Give a local service a public address"),
+  host: Flag.String("host").pipe(
+    Flag.optional,
+    Flag.withSchema(Schema.Option(Hostname)),
+    Flag.withMetavar("HOST"),
+    Flag.withDescription("A host name of yours (default: the platform assigns one)")
+  ),
+  login: Flag.Boolean("login").pipe(
+    Flag.withDefault(false),
+    Flag.withDescription("Let in only visitors who log in and are on the tunnel's list")
+  ),
+  controlPlane: Flag.String("control-plane").pipe(
+    Flag.optional,
+    Flag.withMetavar("URL"),
+    Flag.withDescription("Base URL of the control plane (default: CT_AGENT_CP_URL, then that of the login)")
+  ),
+  rm: Flag.Boolean("rm").pipe(Flag.withDefault(false), Flag.withDescription("Delete the tunnel when the command ends")),
+  qr: Flag.Boolean("qr").pipe(
+    Flag.withDefault(false),
+    Flag.withDescription("Show the QR code even if stdout or stderr is not a terminal")
+  )
+}
+
+const exposing = (name: string) =>
+  Command.make(
+    name,
+    exposeFlags,
+    loaded(async () => (await import("./commands/expose.ts")).expose)
+  )
+
+export const http = exposing("http").pipe(
+  Command.withDescription(
+    "Gives a local HTTP service a public address: serves a tunnel of your account, prints its address on stdout and, in " +
+      "a terminal, a QR code for phones and a running count of requests. Requires a login (ct-agent login). Instead " +
+      "of a port you can give host:port, or h2c://host:port for gRPC. Ctrl-C stops it; the next run serves the same " +
+      "address, unless you give --rm."
+  ),
+  Command.withShortDescription("Give a local HTTP service a public address"),
   Command.withExamples([
-    { command: "ct-agent expose 3000", description: "The service on port 3000 of this machine" },
-    { command: "ct-agent expose 192.168.1.20:80 --name camera --rm", description: "Another device, temporarily" }
+    { command: "ct-agent http 3000", description: "The service on port 3000 of this machine" },
+    { command: "ct-agent http 3000 --login", description: "For people on the tunnel's list only" },
+    { command: "ct-agent http 192.168.1.20:80 --name camera --rm", description: "Another device, temporarily" }
   ])
+)
+
+export const expose = exposing("expose").pipe(
+  Command.withDescription("The former name of ct-agent http, with the same flags."),
+  Command.withShortDescription("Same as http"),
+  Command.withExamples([{ command: "ct-agent expose 3000", description: "Same as ct-agent http 3000" }])
 )

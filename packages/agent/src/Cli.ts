@@ -3,7 +3,7 @@ import * as Documentation from "@catenet/platform/Documentation"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
 import { Argument, CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
-import { expose, login, logout, tunnel, tunnels, whoami } from "./AccountCli.ts"
+import { expose, http, login, logout, tunnel, tunnels, whoami } from "./AccountCli.ts"
 import { channel, relayNode } from "./ChannelCli.ts"
 import { argumentsOf } from "./commands/help.ts"
 import * as Flags from "./Flags.ts"
@@ -29,7 +29,7 @@ const root = Command.make(
       `The most important variables (ct-agent help variables lists all):\n${Documentation.help(Variables.first)}`
   ),
   Command.withExamples([
-    { command: "ct-agent expose 3000", description: "Give a local service a public address" },
+    { command: "ct-agent http 3000", description: "Give a local service a public address" },
     { command: "ct-agent --config ct-agent.yaml", description: "Serve all services of this file" },
     { command: "ct-agent --config /etc/catenet/ct-agent.env", description: "Serve with the variables in this file" }
   ])
@@ -250,6 +250,7 @@ const init = Command.make(
 
 export const program = root.pipe(
   Command.withSubcommands([
+    http,
     expose,
     PortCli.tcp,
     login,

@@ -21,7 +21,7 @@ export interface Account {
 }
 
 export interface Call<A, I> {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE"
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
   /** Path below the control plane's address. */
   readonly path: string
   readonly body?: unknown

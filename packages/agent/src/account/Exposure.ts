@@ -18,6 +18,7 @@ import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as Origin from "../tunnel/Origin.ts"
 import type { Account } from "./AccountClient.ts"
+import { provedHostname } from "./HostnameProof.ts"
 import * as TunnelClient from "./TunnelClient.ts"
 
 /**
@@ -40,7 +41,7 @@ const urlFile = (stateDir: string) => `${stateDir}/url`
 const utf8 = new TextEncoder()
 
 /** A known tunnel is served as it is: another kind or port is refused. */
-const found = Effect.fnUntraced(function* (account: Account, name: string, wanted: PublicPort | undefined) {
+const found = Effect.fnUntraced(function* ({ account, host, port: wanted }: Exposure, name: string) {
   const kind = wanted?.protocol ?? "http"
   const known = (yield* TunnelClient.list(account)).find((tunnel) => tunnel.owned && tunnel.name === name)
   if (known !== undefined && known.kind !== kind)
@@ -51,9 +52,18 @@ const found = Effect.fnUntraced(function* (account: Account, name: string, wante
     return yield* new Refused({
       detail: `Your tunnel ${name} has port ${known.port}, which it keeps. Leave out --port, or name another tunnel with --name.`
     })
+  const has = known?.hostname ?? known?.hostname_proof?.hostname
+  if (known !== undefined && host !== undefined && has !== host)
+    return yield* new Refused({
+      detail: `Your tunnel ${name} has the host name ${has ?? "-"}, not ${host}. Name another one with --name.`
+    })
   if (known !== undefined) return known
   const port = wanted?.port === undefined ? {} : { port: wanted.port }
-  const made = yield* TunnelClient.create(account, name, wanted === undefined ? {} : { kind, ...port })
+  const made = yield* TunnelClient.create(
+    account,
+    name,
+    wanted === undefined ? (host === undefined ? {} : { hostname: host }) : { kind, ...port }
+  )
   yield* Effect.logInfo(`made the tunnel ${name}`)
   return made
 })
@@ -76,15 +86,17 @@ const keptUrl = Effect.fnUntraced(function* (stateDir: string) {
 
 /** `base` is the folder of all exposed tunnels; `isFresh` replaces existing tokens. */
 const exposedTunnel = Effect.fn("Exposure.of")(function* (
-  { account, port }: Exposure,
+  exposure: Exposure,
   name: string,
   base: string,
   isFresh: boolean
 ) {
-  const tunnel = yield* found(account, name, port)
+  const { account, port, requiresLogin } = exposure
+  const tunnel = yield* provedHostname(account, yield* found(exposure, name), Effect.void)
+  if (requiresLogin === true && !tunnel.require_login) yield* TunnelClient.requireLogin(account, tunnel)
   if (tunnel.hostname === null && port === undefined)
     return yield* new Refused({
-      detail: `The control plane gave the tunnel ${name} no host name. Name one that has: ct-agent expose --name NAME.`
+      detail: `The control plane gave the tunnel ${name} no host name. Name one that has: ct-agent http PORT --name NAME.`
     })
   const stateDir = join(base, tunnel.id)
   const kept = isFresh ? undefined : yield* keptUrl(stateDir)
@@ -107,6 +119,10 @@ export interface Exposure {
   /** Folder of keys and tokens; by default `~/.ct-agent`. */
   readonly stateDir: string | undefined
   readonly port?: PublicPort
+  /** A host name of the account's own. */
+  readonly host?: string | undefined
+  /** Only visitors who log in are let in; otherwise the tunnel's setting stays. */
+  readonly requiresLogin?: boolean
   /** Further variables of the agent. */
   readonly variables: Readonly<Record<string, string>>
 }

@@ -24,6 +24,12 @@ export const verify = Effect.fn("TunnelClient.verify")(function* (account: Accou
   return yield* ask(account, { method: "POST", path: `/me/tunnels/${id}/verify-hostname`, answer: Tunnel })
 })
 
+/** Only visitors who log in are let in from now on. */
+export const requireLogin = Effect.fn("TunnelClient.requireLogin")(function* (account: Account, { id }: Tunnel) {
+  const body = { require_login: true }
+  return yield* ask(account, { method: "PATCH", path: `/me/tunnels/${id}`, body, answer: Tunnel })
+})
+
 export const remove = Effect.fn("TunnelClient.remove")(function* (account: Account, { id }: Tunnel) {
   yield* ask(account, { method: "DELETE", path: `/me/tunnels/${id}`, answer: Schema.Unknown })
 })

@@ -1,14 +1,15 @@
-/** `expose`: a public address for a local service in one command; creates the tunnel if needed. */
+/** `http`, formerly `expose`: a public address for a local service in one command; creates the tunnel if needed. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Option, Schedule } from "effect"
 import { encodeQR } from "qr"
 import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import * as Exposure from "../account/Exposure.ts"
+import { UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
-import { formatHostPort } from "../settings/HostPort.ts"
+import { baseUrl, formatHostPort } from "../settings/HostPort.ts"
 import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
 import * as Signals from "../terminal/Signals.ts"
@@ -35,6 +36,9 @@ export const lines = (text: string): ReadonlyArray<string> => {
 interface Options {
   readonly target: string
   readonly name: Option.Option<string>
+  readonly host: Option.Option<string>
+  readonly login: boolean
+  readonly controlPlane: Option.Option<string>
   readonly rm: boolean
   readonly qr: boolean
 }
@@ -53,12 +57,20 @@ const announce = Effect.fnUntraced(function* (url: string, qr: boolean) {
   screen.result(url)
 })
 
-export const expose = ({ name, qr, rm, target }: Options) =>
+export const expose = ({ controlPlane, host, login, name, qr, rm, target }: Options) =>
   Effect.gen(function* () {
     const origin = yield* Exposure.originOf(target)
+    const named = Option.map(controlPlane, baseUrl.parse)
+    if (Option.isSome(named) && named.value === undefined)
+      return yield* new UsageWrong({ detail: "--control-plane is not an http or https address." })
     const values = yield* EnvironmentFile.read(yield* configFile, Variables.account)
     const exposure: Exposure.Exposure = {
-      account: yield* ControlPlaneSelection.of(values),
+      account: yield* ControlPlaneSelection.of({
+        ...values,
+        controlPlane: Option.getOrUndefined(named) ?? values.controlPlane
+      }),
+      host: Option.getOrUndefined(host),
+      requiresLogin: login,
       origin,
       name: Option.getOrUndefined(name),
       stateDir: values.stateDir,

@@ -36,7 +36,7 @@ export const create = ({ name }: { readonly name: string }) =>
     if (screen.json) return screen.result(JSON.stringify(encode(tunnel)))
     screen.result(`id       = ${tunnel.id}`)
     if (tunnel.hostname !== null) screen.result(`hostname = ${tunnel.hostname}`)
-    yield* Effect.logInfo(`made the tunnel ${name}. Serve it with: ct-agent expose 3000 --name '${name}'`)
+    yield* Effect.logInfo(`made the tunnel ${name}. Serve it with: ct-agent http 3000 --name '${name}'`)
   }).pipe(services)
 
 export const remove = ({ tunnel: wanted }: { readonly tunnel: string }) =>

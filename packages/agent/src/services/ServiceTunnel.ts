@@ -5,6 +5,7 @@
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { Effect, Option, Redacted, Schema } from "effect"
 import type { Account } from "../account/AccountClient.ts"
+import { provedHostname } from "../account/HostnameProof.ts"
 import * as TunnelClient from "../account/TunnelClient.ts"
 import { Refused } from "../Failure.ts"
 import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
@@ -41,31 +42,6 @@ const kept = Effect.fnUntraced(function* ({ controlPlane }: Account, { host, sta
 export const needsAccount = (account: Account, plan: ServicePlan) =>
   plan.hasTokens ? Effect.succeed(false) : Effect.map(kept(account, plan), (known) => known === undefined)
 
-const lookEvery = "30 seconds"
-
-/** Waits until DNS proves the host name, which leads nowhere before. */
-const proved = Effect.fnUntraced(function* (account: Account, tunnel: Tunnel, waits: Effect.Effect<void>) {
-  const proof = tunnel.hostname_proof
-  if (proof === null || proof.state === "proved") return tunnel
-  const records = proof.records.map(({ name, type, value }) => `${name} ${type} ${value}`).join("  or  ")
-  const look = Effect.catchTag(TunnelClient.verify(account, tunnel), "Refused", (refused) =>
-    refused.status === 409 ? Effect.undefined : Effect.fail(refused)
-  )
-  const first = yield* look
-  if (first !== undefined) return first
-  yield* waits
-  yield* Effect.logWarning(
-    `DNS does not prove ${proof.hostname} yet. Add one of these records; it is looked up every ${lookEvery}: ${records}`
-  )
-  while (true) {
-    yield* Effect.sleep(lookEvery)
-    const found = yield* Effect.catchTag(look, "Unreachable", ({ message }) =>
-      Effect.as(Effect.logInfo(message), undefined)
-    )
-    if (found !== undefined) return found
-  }
-})
-
 const found = Effect.fnUntraced(function* (
   account: Account,
   { host, tunnel: name }: ServicePlan,
@@ -77,6 +53,10 @@ const found = Effect.fnUntraced(function* (
     yield* Effect.logInfo(`made the tunnel ${name}`)
     return made
   }
+  if (known.kind !== "http")
+    return yield* new Refused({
+      detail: `The tunnel ${name} of your account is of kind ${known.kind}. Set another name of the service.`
+    })
   const has = known.hostname ?? known.hostname_proof?.hostname
   if (host !== undefined && has !== host)
     return yield* new Refused({
@@ -107,7 +87,7 @@ export const provide = Effect.fn("ServiceTunnel.provide")(function* (
   }
   const known = isFresh ? undefined : yield* kept(account, plan)
   if (known !== undefined) return known satisfies Provided
-  const tunnel = yield* proved(account, yield* found(account, plan, list), waits)
+  const tunnel = yield* provedHostname(account, yield* found(account, plan, list), waits)
   const { hostname } = tunnel
   if (hostname === null)
     return yield* new Refused({

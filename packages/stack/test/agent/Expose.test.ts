@@ -45,7 +45,7 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 second
       /** Exposes until it has been visited; what it printed. */
       const exposed = (args: ReadonlyArray<string>, signal: NodeJS.Signals = "SIGINT") =>
         Effect.gen(function* () {
-          const agent = yield* running(at, ["expose", String(port), ...args])
+          const agent = yield* running(at, [args.includes("--qr") ? "expose" : "http", String(port), ...args])
           const isPrinted = Effect.promise(() =>
             eventually(async () => agent.stdout() !== "", "an address", 12_000).catch(() => {})
           )
@@ -59,7 +59,7 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 second
           return { address, code, lines: agent.lines.join("\n") }
         }).pipe(Effect.scoped)
 
-      const first = yield* exposed(["--qr"])
+      const first = yield* exposed(["--qr", "--control-plane", url])
       assert.strictEqual(first.code, 0, first.lines)
       assert.match(first.address, new RegExp(`^https://[a-z0-9-]+-${port}-[0-9a-f]{8}\\.zone\\.test/$`, "u"))
       assert.include(first.lines, "▄")
@@ -86,6 +86,26 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 second
         left.filter((name) => !name.endsWith(".lock")),
         []
       )
+
+      // A name below the zone is the platform's to give, and the login is asked for by the edge.
+      const gated = yield* running(at, ["http", String(port), "--name", "desk", "--host", "desk.zone.test", "--login"])
+      yield* Effect.promise(() => eventually(async () => gated.stdout() !== "", "an address", 12_000))
+      assert.strictEqual(gated.stdout(), "https://desk.zone.test/\n")
+      const { status } = yield* Effect.promise(() => ask(edge, gated.stdout().trim()))
+      assert.include([302, 303], status)
+      const wrong = yield* ended(at, ["http", String(port), "--name", "desk", "--host", "other.zone.test"])
+      assert.strictEqual(wrong.code, 2)
+      gated.kill()
+      yield* Effect.promise(() => gated.exited)
+      const other = yield* ended(at, ["http", String(port), "--name", "desk", "--host", "other.zone.test"])
+      assert.strictEqual(other.code, 4)
+      assert.include(other.stderr, "has the host name desk.zone.test, not other.zone.test")
+      for (const bad of [
+        ["--control-plane", "portal"],
+        ["--host", "a..b"]
+      ])
+        assert.strictEqual((yield* ended(at, ["http", String(port), ...bad])).code, 2, bad.join(" "))
+      assert.strictEqual((yield* ended(at, ["tunnel", "delete", "desk"])).code, 0)
 
       const made = yield* ended(at, ["tunnel", "create", "camera"])
       const printed = /^id {7}= [0-9a-f]{32}\nhostname = (camera-[0-9a-f]{8}\.zone\.test)\n$/

@@ -1,0 +1,34 @@
+/** Waits for the DNS record that proves a host name of the account's own. */
+import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { Effect } from "effect"
+import type { Account } from "./AccountClient.ts"
+import * as TunnelClient from "./TunnelClient.ts"
+
+const lookEvery = "30 seconds"
+
+/** The tunnel once DNS proves its host name, which leads nowhere before; `waits` runs before the wait. */
+export const provedHostname = Effect.fnUntraced(function* (
+  account: Account,
+  tunnel: Tunnel,
+  waits: Effect.Effect<void>
+) {
+  const proof = tunnel.hostname_proof
+  if (proof === null || proof.state === "proved") return tunnel
+  const records = proof.records.map(({ name, type, value }) => `${name} ${type} ${value}`).join("  or  ")
+  const look = Effect.catchTag(TunnelClient.verify(account, tunnel), "Refused", (refused) =>
+    refused.status === 409 ? Effect.undefined : Effect.fail(refused)
+  )
+  const first = yield* look
+  if (first !== undefined) return first
+  yield* waits
+  yield* Effect.logWarning(
+    `DNS does not prove ${proof.hostname} yet. Add one of these records; it is looked up every ${lookEvery}: ${records}`
+  )
+  while (true) {
+    yield* Effect.sleep(lookEvery)
+    const found = yield* Effect.catchTag(look, "Unreachable", ({ message }) =>
+      Effect.as(Effect.logInfo(message), undefined)
+    )
+    if (found !== undefined) return found
+  }
+})
