@@ -131,11 +131,11 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "180 second
       assert.strictEqual((yield* ended(at, ["reload", ...args])).stdout, "nothing has changed\n")
 
       // Twenty reloads under load: the origin of one service changes each time, and another service comes and goes.
-      let isOver = false
+      const over = new AbortController()
       const seen = new Map<string, number>()
       const visitors = [alpha, alpha, alpha, beta].map((url) =>
         Effect.promise(async () => {
-          while (!isOver) {
+          while (!over.signal.aborted) {
             const { status, text } = await ask(edge, url)
             const answer = status === 200 ? text : `${status} ${text.slice(0, 80)}`
             seen.set(answer, (seen.get(answer) ?? 0) + 1)
@@ -153,7 +153,7 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "180 second
         // The next one comes when the changed service is registered and the one before has been left.
         yield* Effect.promise(() => again.said("event: registered", from))
       }
-      isOver = true
+      over.abort()
       yield* Fiber.join(load)
       assert.sameMembers([...seen.keys()], ["one", "two", "three"], JSON.stringify([...seen]))
       assert.isAbove(seen.get("two") ?? 0, 20)
