@@ -37,10 +37,43 @@ const count = (counts: Map<string, number>, token: string, by: 1 | -1) => {
   else counts.delete(token)
 }
 
+/** The hosts of each token. Nearly every token has one, so a set is made for the second. */
+class HostsByToken {
+  readonly #hosts = new Map<string, string | Set<string>>()
+
+  add(token: string, host: string) {
+    const held = this.#hosts.get(token)
+    if (held === undefined) this.#hosts.set(token, host)
+    else if (typeof held !== "string") held.add(host)
+    else if (held !== host) this.#hosts.set(token, new Set([held, host]))
+  }
+
+  delete(token: string, host: string) {
+    const held = this.#hosts.get(token)
+    if (held === host) this.#hosts.delete(token)
+    else if (held instanceof Set && held.delete(host) && held.size === 0) this.#hosts.delete(token)
+  }
+
+  has(token: string) {
+    return this.#hosts.has(token)
+  }
+
+  count(token: string) {
+    const held = this.#hosts.get(token)
+    return held instanceof Set ? held.size : held === undefined ? 0 : 1
+  }
+
+  /** A copy, which later changes do not touch. */
+  of(token: string): ReadonlyArray<string> {
+    const held = this.#hosts.get(token)
+    return held instanceof Set ? Array.from(held) : held === undefined ? [] : [held]
+  }
+}
+
 /** An empty table. Without `requireHostAuth` a host goes to the first token that binds it. */
 export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
   const routes = new Map<string, Route>()
-  const hostsOf = new Map<string, number>()
+  const hosts = new HostsByToken()
   const revoked = new Set<string>()
   const policies = new Map<string, AccessPolicy>()
   const enrolled = new Map<string, Enrolled>()
@@ -69,8 +102,8 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
     if (token === undefined) return
     routes.delete(host)
     if (taken.delete(host)) count(takenOf, token, -1)
-    count(hostsOf, token, -1)
-    if (!hostsOf.has(token)) accounts.delete(token)
+    hosts.delete(token, host)
+    if (!hosts.has(token)) accounts.delete(token)
   }
 
   const lead = (host: string, route: Route) => {
@@ -78,7 +111,7 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
     const account = route.account ?? accounts.get(token)
     forget(host)
     routes.set(host, { token, tier, admissionUntil })
-    count(hostsOf, token, 1)
+    hosts.add(token, host)
     if (account !== undefined) accounts.set(token, account)
   }
 
@@ -119,9 +152,9 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
       return undefined
     },
     find: (host) => routes.get(host),
-    knows: (token) => hostsOf.has(token),
+    knows: (token) => hosts.has(token),
     isNamed: (token) =>
-      (hostsOf.get(token) ?? 0) > (takenOf.get(token) ?? 0) ||
+      hosts.count(token) > (takenOf.get(token) ?? 0) ||
       enrolled.has(token) ||
       policies.has(token) ||
       ports.has(token),
@@ -144,10 +177,11 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
       ports.delete(token)
       if (port !== undefined) for (const changed of portWatchers) changed(token)
       if (port !== undefined && heir !== undefined) setPort(heir, port)
-      for (const [host, route] of Array.from(routes))
-        if (route.token !== token) continue
-        else if (heir === undefined) forget(host)
+      for (const host of hosts.of(token)) {
+        const route = routes.get(host)
+        if (heir === undefined || route === undefined) forget(host)
         else lead(host, { ...route, token: heir })
+      }
     },
     port: (token) => ports.get(token),
     setPort,

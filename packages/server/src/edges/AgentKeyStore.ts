@@ -8,9 +8,12 @@ import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 /** Whether agent `a` was enrolled for tunnel `t` by name, in the words that the index has. */
 const isNamed = (sql: SqlClient.SqlClient) => sql`(a.tunnel <> '' and a.tunnel = t.id)`
 
-/** Whether edges know the keys of tunnel `t`: an agent was enrolled for it by name, or has proved a key. */
+/**
+ * Whether edges know the keys of tunnel `t`: an agent was enrolled for it by name, or has proved a key. A scalar look-up, because
+ * for a list of tunnels `exists` reads all agents there are.
+ */
 const isKnown = (sql: SqlClient.SqlClient) => sql`
-  (t.agent_proved_at is not null or exists (select 1 from agents a where ${isNamed(sql)}))`
+  (t.agent_proved_at is not null or (select 1 from agents a where ${isNamed(sql)} limit 1) is not null)`
 
 /** The keys of agents that may serve tunnel `t`: those enrolled for it, and those enrolled for any of its owner's. */
 export const keysOf = (sql: SqlClient.SqlClient) => sql`array(

@@ -7,7 +7,7 @@ import { PublicKey } from "@catenet/domain/values/Keys"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema, Struct } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { accountName, knownKeys, proofOf } from "./AgentKeyStore.ts"
 
 const Report = Schema.Struct({
@@ -57,32 +57,43 @@ const Owner = Schema.Struct({
 const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const ofTunnel = sql`${knownKeys(sql)} as agent_keys, ${proofOf(sql)} as agent_proof, t.records_name,
     ${accountName(sql)} as owner_account, ${portOf(sql)} as port`
-  const knownTo = SqlSchema.findAll({
+  // Conditions are written as scalar look-ups with `coalesce` or `is null`: `exists` becomes a hash of all rows there are.
+  const isServed = (token: Statement.Fragment) => sql`
+    coalesce((select 1 from revoked_tokens r where r.routing_token = ${token}), 0) <> 1`
+  const withHost = SqlSchema.findAll({
     Request: Restored,
     Result: Known,
-    execute: ({ after, limit = null }) => {
-      const bare = after?.bare === true
-      // Written with `<>`, which the planner takes to hold for nearly all rows: it then reads a page by the index.
-      return sql`
-      (select false as bare, h.hostname as place, h.routing_token as token, h.hostname,
+    execute: ({ after, limit = null }) => sql`
+      select false as bare, h.hostname as place, h.routing_token as token, h.hostname,
           case when h.status = 'gelb' then 'gelb' else 'passthrough' end as tier, t.access_policy as policy,
           case when h.claim = 'offered' then h.deadline end as admission_until,
           coalesce(t.options, '{}') as options, coalesce(t.require_login, false) as require_login, ${ofTunnel}
         from hosts h left join lateral (
           select id, subject, access_policy, options, require_login, agent_proved_at, allow_unproved_agents, records_name
           from tunnels where routing_token = h.routing_token limit 1) t on true
-        where h.hostname > ${bare ? null : (after?.place ?? "")}
-          and coalesce((select 1 from revoked_tokens r where r.routing_token = h.routing_token), 0) <> 1
-        order by h.hostname limit ${limit})
-      union all
-      (select true, t.id, t.routing_token, null, 'passthrough', t.access_policy, null::bigint, t.options, t.require_login,
-          ${ofTunnel} from tunnels t
-        where t.hostname is null and t.id > ${bare ? after.place : ""}
-          and not exists (select 1 from hosts h where h.routing_token = t.routing_token)
-          and coalesce((select 1 from revoked_tokens r where r.routing_token = t.routing_token), 0) <> 1
-        order by t.id limit ${limit})
-      order by bare, place limit ${limit}`.withoutTransform
-    }
+        where h.hostname > ${after?.place ?? ""} and ${isServed(sql`h.routing_token`)}
+        order by h.hostname limit ${limit}`.withoutTransform
+  })
+  const withoutHost = SqlSchema.findAll({
+    Request: Restored,
+    Result: Known,
+    execute: ({ after, limit = null }) => sql`
+      select true as bare, t.id as place, t.routing_token as token, null as hostname, 'passthrough' as tier,
+          t.access_policy as policy, null::bigint as admission_until, t.options, t.require_login, ${ofTunnel}
+        from tunnels t
+        where t.hostname is null and t.id > ${after?.place ?? ""}
+          and (select 1 from hosts h where h.routing_token = t.routing_token limit 1) is null
+          and ${isServed(sql`t.routing_token`)}
+        order by t.id limit ${limit}`.withoutTransform
+  })
+
+  /** The second list is read once the first has come to its end. */
+  const knownTo = Effect.fnUntraced(function* ({ after, limit }: typeof Restored.Type) {
+    if (after?.bare === true) return yield* withoutHost({ after, limit })
+    const named = yield* withHost({ after, limit })
+    const left = limit === undefined ? undefined : limit - named.length
+    if (left === 0) return named
+    return [...named, ...(yield* withoutHost({ after: undefined, limit: left }))]
   })
 
   return {

@@ -123,7 +123,7 @@ export const layerClient = PgClient.layerFrom(
       minConnections: settings.databasePool,
       multiplex: true,
       ...conventions,
-      ...(isPooled ? { prepare: false } : { startupParameters: Pooler.timeouts })
+      ...(isPooled ? { prepare: false } : { startupParameters: Pooler.sessionSettings })
     })
     const bounded = isPooled && !isBounded ? Pooler.bounding(client) : client
     if (isPooled || direct !== undefined) yield* Notifications.listeningBy(bounded, connecting, direct)

@@ -12,7 +12,12 @@ import * as DatabaseRefused from "./DatabaseRefused.ts"
 /** A statement that hangs must not hold locks for ever; long work belongs into batches. */
 const statementLimit = "30 s"
 const idleLimit = "60 s"
-export const timeouts = { statement_timeout: statementLimit, idle_in_transaction_session_timeout: idleLimit }
+/** Statements here are short; compiling one costs more than it saves, 1 s for a page of what an edge restores. */
+export const sessionSettings = {
+  statement_timeout: statementLimit,
+  idle_in_transaction_session_timeout: idleLimit,
+  jit: "off"
+}
 
 /** A pooler gives its clients process ids of its own. */
 const lookedAt = Effect.fnUntraced(function* (config: PgConnection.Config) {
@@ -51,10 +56,10 @@ export const look = Effect.fn("Pooler.look")(function* (config: PgConnection.Con
   return found
 })
 
-/** Sets the time limits in each transaction. A statement of its own holds no lock beyond its end. */
+/** Applies the settings in each transaction. A statement of its own holds no lock beyond its end. */
 export const bounding = <Client extends SqlClient.SqlClient>(client: Client): Client => {
   const { transactionService, withTransaction } = client
-  const [names, values] = [Object.keys(timeouts), Object.values(timeouts)]
+  const [names, values] = [Object.keys(sessionSettings), Object.values(sessionSettings)]
   const bound = client`select set_config(name, value, true)
     from unnest(${names}::text[], ${values}::text[]) as limits (name, value)`
   return Object.assign(client, {

@@ -63,4 +63,44 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       )
     }).pipe(Effect.provide(database))
   )
+
+  it.effect("and hosts are read by an edge at a cost that does not grow with all rows there are", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const store = yield* EdgeStore.make
+      const count = 12_000
+      yield* sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at)
+        select lpad(to_hex(n), 32, '0'), 's' || n, 'n', case when n % 3 > 0 then 'h' || n || '.example.test' end,
+          lpad(to_hex(n + 1000000), 64, '0'), 1 from generate_series(1, ${count}::int) n`
+      yield* sql`insert into hosts (hostname, routing_token, edge_id, authorized_at, status)
+        select hostname, routing_token, 'primary', 1, 'gruen' from tunnels where hostname is not null`
+      yield* sql`insert into agents (tenant, agent, tunnel, pubkey, bound_at)
+        select subject, id, id, routing_token, 1 from tunnels`
+      yield* sql`insert into revoked_tokens (routing_token, revoked_at)
+        select lpad(to_hex(n + 2000000), 64, '0'), 1 from generate_series(1, ${count}::int) n`
+      for (const table of ["tunnels", "hosts", "agents", "revoked_tokens"]) yield* sql.unsafe(`analyze ${table}`)
+      const limit = 100
+      const rowsRead = Effect.map(
+        sql<{ rows: number }>`
+          select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables`,
+        ([read]) => read?.rows ?? assert.fail()
+      )
+      /** How many rows of all tables one page reads. */
+      const readBy = (bare: boolean, place: string) =>
+        sql.withTransaction(
+          Effect.gen(function* () {
+            const before = yield* rowsRead
+            const page = yield* store.knownTo({ after: { bare, place }, limit })
+            assert.deepStrictEqual([page.length, page[0]?.bare, page[0]?.agent_keys?.length], [limit, bare, 1])
+            return (yield* rowsRead) - before
+          })
+        )
+      for (const [bare, place] of [
+        [false, "h5"],
+        [true, "0".repeat(29)]
+      ] as const) {
+        assert.isBelow(yield* readBy(bare, place), 12 * limit)
+      }
+    }).pipe(Effect.provide(database))
+  )
 })
