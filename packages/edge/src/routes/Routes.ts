@@ -154,10 +154,7 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
     find: (host) => routes.get(host),
     knows: (token) => hosts.has(token),
     isNamed: (token) =>
-      hosts.count(token) > (takenOf.get(token) ?? 0) ||
-      enrolled.has(token) ||
-      policies.has(token) ||
-      ports.has(token),
+      hosts.count(token) > (takenOf.get(token) ?? 0) || enrolled.has(token) || policies.has(token) || ports.has(token),
     isRevoked: (token) => revoked.has(token),
     accountOf: (token) => accounts.get(token),
     recordsOf,

@@ -63,7 +63,8 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const withHost = SqlSchema.findAll({
     Request: Restored,
     Result: Known,
-    execute: ({ after, limit = null }) => sql`
+    execute: ({ after, limit = null }) =>
+      sql`
       select false as bare, h.hostname as place, h.routing_token as token, h.hostname,
           case when h.status = 'gelb' then 'gelb' else 'passthrough' end as tier, t.access_policy as policy,
           case when h.claim = 'offered' then h.deadline end as admission_until,
@@ -77,7 +78,8 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const withoutHost = SqlSchema.findAll({
     Request: Restored,
     Result: Known,
-    execute: ({ after, limit = null }) => sql`
+    execute: ({ after, limit = null }) =>
+      sql`
       select true as bare, t.id as place, t.routing_token as token, null as hostname, 'passthrough' as tier,
           t.access_policy as policy, null::bigint as admission_until, t.options, t.require_login, ${ofTunnel}
         from tunnels t
