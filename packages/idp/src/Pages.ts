@@ -9,8 +9,8 @@ export const contentSecurityPolicy =
 export const style = `${shellSheet}
 p { margin: 0 0 16px }
 label { display: block; font-weight: 600; margin-bottom: 4px }
-input, button { font: inherit; display: block; width: 100%; min-height: 42px; padding: 8px 12px; border-radius: 8px }
-input { color: inherit; background: var(--ground); border: 1px solid var(--soft); margin-bottom: 16px }
+input, button { font: inherit; display: block; width: 100%; min-height: 42px; padding: 8px 12px; border-radius: 6px }
+input { color: inherit; background: var(--panel); border: 1px solid var(--control); margin-bottom: 16px }
 input[type=hidden] { display: none }
 button { font-weight: 650; cursor: pointer; border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent) }
 .panel > :last-child { margin-bottom: 0 }

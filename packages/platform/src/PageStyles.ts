@@ -61,16 +61,18 @@ const brand: Markup = markup`<span class="brand">${brandMark} Catenet</span>`
 /** For a page of one sentence in the shell of the portal. */
 export const shellSheet = `${colours}
 * { box-sizing: border-box }
-html { font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; -webkit-text-size-adjust: 100% }
-body { margin: 0 auto; max-width: 640px; padding: 56px 20px; background: var(--ground); color: var(--ink) }
-.brand { display: flex; align-items: center; gap: 10px; margin-bottom: 32px; font-size: 19px; font-weight: 700 }
-.brand svg { width: 22px; height: 22px; fill: none; stroke: currentColor; stroke-width: 2 }
-h1 { font-size: 24px; line-height: 1.25; margin: 0 0 16px; overflow-wrap: anywhere }
-.panel { padding: 20px; background: var(--panel); border: 1px solid var(--line); border-left: 4px solid var(--accent);
-  border-radius: 10px }
-p { margin: 0 }
+html { font: 14px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; -webkit-text-size-adjust: 100% }
+body { margin: 0; min-height: 100vh; padding: 20px; display: flex; flex-direction: column; gap: 20px; background: var(--ground);
+  color: var(--ink) }
+header { width: 100%; max-width: 1112px; margin: 0 auto }
+.brand { display: flex; align-items: center; gap: 10px; font-size: 17px; font-weight: 680 }
+.brand svg { width: 22px; height: 22px; fill: none; stroke: var(--accent); stroke-width: 2 }
+main { width: 100%; max-width: 440px; margin: auto; padding: 32px; background: var(--panel); border: 1px solid var(--line);
+  border-radius: 12px; box-shadow: var(--shadow-float) }
+h1 { font-size: 24px; line-height: 1.25; font-weight: 650; margin: 0 0 16px; overflow-wrap: anywhere }
+p { margin: 0; color: var(--soft) }
 a { color: var(--accent) }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }`
+:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px }`
 
 /**
  * A page of one heading and one panel, whole: its sheet is inside, it has no script, and it loads nothing.

@@ -138,7 +138,7 @@ const readEmail = Schema.decodeUnknownOption(Email)
 const formPage = (request: HttpServerRequest.HttpServerRequest, host: string, sent?: Sent) => {
   const texts = textsOf(request)
   const page = Page.request(texts, { host, action: path, ...(sent === undefined ? {} : { sent }) })
-  return shown(texts, page, { back: `${path}?host=${host}`, status: sent === undefined ? 200 : 400 })
+  return shown(texts, page, { back: `${path}?host=${host}`, status: sent === undefined ? 200 : 400, isGate: true })
 }
 
 const show = Effect.gen(function* () {

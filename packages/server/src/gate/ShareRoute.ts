@@ -52,7 +52,8 @@ const follow = Effect.gen(function* () {
       const texts = textsOf(yield* HttpServerRequest.HttpServerRequest)
       return show(
         texts,
-        Page.share(texts, { host, token: token ?? "", back: wanted, action: path, once: yield* fresh })
+        Page.share(texts, { host, token: token ?? "", back: wanted, action: path, once: yield* fresh }),
+        { isGate: true }
       )
     }
     const { seconds, session } = found.value

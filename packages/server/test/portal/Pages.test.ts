@@ -10,6 +10,7 @@ import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { programOf } from "../../src/portal/pages/AccountPage.ts"
 import { textsFor } from "../../src/portal/shell/Language.ts"
 import { english } from "../../src/portal/texts/English.ts"
 import { german } from "../../src/portal/texts/German.ts"
@@ -47,6 +48,39 @@ const onceOf = (text: string) => /name="once" value="([0-9a-f]{32})"/u.exec(text
 const idsOf = (text: string) => [
   ...new Set([...text.matchAll(/href="\/portal\/tunnels\/([0-9a-f]{32})"/gu)].map(([, id]) => id ?? ""))
 ]
+
+describe("the sessions of an account", () => {
+  plain("name the program and its system, and what is not known as it was sent", () => {
+    const webkit = "AppleWebKit/537.36 (KHTML, like Gecko)"
+    for (const [sent, en, de] of [
+      [
+        "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+        "Firefox on Linux",
+        "Firefox unter Linux"
+      ],
+      [
+        `Mozilla/5.0 (Linux; Android 15) ${webkit} Chrome/140.0 Mobile Safari/537.36`,
+        "Chrome on Android",
+        "Chrome unter Android"
+      ],
+      [
+        `Mozilla/5.0 (Windows NT 10.0) ${webkit} Chrome/140.0 Safari/537.36 Edg/140.0`,
+        "Edge on Windows",
+        "Edge unter Windows"
+      ],
+      [
+        `Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${webkit} Version/18.0 Safari/605.1`,
+        "Safari on macOS",
+        "Safari unter macOS"
+      ],
+      ["curl/8.9", "curl/8.9", "curl/8.9"],
+      ["", "–", "–"]
+    ] as const) {
+      assert.strictEqual(programOf(english, sent), en)
+      assert.strictEqual(programOf(german, sent), de)
+    }
+  })
+})
 
 describe("the language of a page", () => {
   plain("has every text in both languages, and no text twice", () => {

@@ -23,6 +23,7 @@ input[type="checkbox"], input[type="radio"] { min-height: 0; width: 16px; height
 .hint { font-size: var(--t-small); color: var(--soft); }
 .field.wrong input { border-color: var(--rot); outline: 1px solid var(--rot); }
 .error { display: flex; gap: 6px; font-size: var(--t-small); color: var(--rot); font-weight: 550; }
+.inline { display: inline; }
 .inline-form { display: flex; gap: var(--s2); align-items: end; flex-wrap: wrap; }
 .panel > footer .inline-form { flex: 1; }
 .inline-form .field { flex: 1 1 220px; max-width: 360px; } .inline-form .field:has([type="number"]) { flex: 0 1 170px; }

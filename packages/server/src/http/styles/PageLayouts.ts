@@ -50,7 +50,7 @@ export const pageLayouts = `
   .filters .search, .filters .search input { width: 100%; } .filters .end { margin-left: 0; }
   .segments { width: 100%; overflow-x: auto; } .segments a { flex: 1; justify-content: center; }
   button:not(.tiny, .copy, .plain, td button), .button:not(.tiny), input:not([type="checkbox"], [type="radio"]), select { min-height: 44px; }
-  button:not(.tiny), .button:not(.tiny) { white-space: normal; line-height: 1.2; text-align: center; }
+  button:not(.tiny), .button:not(.tiny) { white-space: normal; line-height: 1.2; text-align: center; max-width: 100%; overflow-wrap: anywhere; }
   .crumbs { overflow: hidden; }
   .tiny { white-space: nowrap; }
   .callout { grid-template-columns: auto minmax(0, 1fr); } .callout > :nth-child(3) { grid-column: 2; justify-self: start; }

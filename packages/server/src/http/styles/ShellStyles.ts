@@ -50,13 +50,14 @@ code, .mono { font-family: var(--mono); font-size: 0.94em; }
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: var(--s3); top: var(--s3); z-index: 9; padding: var(--s2) var(--s3); background: var(--panel); }
 .row { display: flex; align-items: center; gap: var(--s2); flex-wrap: wrap; }
+.row > span { min-width: 0; overflow-wrap: anywhere; }
 .between { display: flex; align-items: center; justify-content: space-between; gap: var(--s4); flex-wrap: wrap; }
 .stack { display: grid; gap: var(--s4); align-content: start; }
 .stack-wide { display: grid; gap: var(--s6); align-content: start; }
 .cols { display: grid; gap: var(--s5); grid-template-columns: minmax(0, 1fr) 340px; align-items: start; }
 .cols.equal { align-items: stretch; } .cols.equal > .panel { display: flex; flex-direction: column; } .cols.equal > .panel > :nth-child(2) { flex: 1; align-content: center; }
 .panel > footer .row { flex-wrap: nowrap; }
-p, dd, li { overflow-wrap: break-word; }
+p, dd, li, h2, h3 { overflow-wrap: break-word; }
 code, .mono { overflow-wrap: anywhere; }
 [hidden] { display: none !important; }
 .sprite { position: absolute; width: 0; height: 0; overflow: hidden; }

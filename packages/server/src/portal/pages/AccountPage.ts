@@ -2,7 +2,7 @@
 import type { Account, PaymentIntent } from "@catenet/domain/billing/Credits"
 import type { ServiceAccount } from "@catenet/domain/identity/ServiceAccount"
 import type { AuditEntry } from "@catenet/domain/values/AuditEffect"
-import { markup } from "@catenet/platform/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import type { OpenSession } from "../../identity/Sessions.ts"
 import { button, checkbox, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
@@ -24,8 +24,37 @@ export interface Facts {
   readonly sent: Sent | undefined
 }
 
+const programs = [
+  [/\bEdg(?:e|A|iOS)?\//u, "Edge"],
+  [/\bOPR\//u, "Opera"],
+  [/\b(?:Firefox|FxiOS)\//u, "Firefox"],
+  [/\b(?:Chrome|Chromium|CriOS)\//u, "Chrome"],
+  [/\bVersion\/[\d.]+ .*Safari\//u, "Safari"]
+] as const
+const systems = [
+  [/\bAndroid\b/u, "Android"],
+  [/\b(?:iPhone|iPad)\b/u, "iOS"],
+  [/\bWindows\b/u, "Windows"],
+  [/\bMac OS X\b/u, "macOS"],
+  [/\bLinux\b/u, "Linux"]
+] as const
+
+/** "Chrome on Linux"; what is not known stays as it was sent. */
+export const programOf = (texts: Texts, userAgent: string): string => {
+  const named = (table: typeof programs | typeof systems) => table.find(([sign]) => sign.test(userAgent))?.[1]
+  const [program, system] = [named(programs), named(systems)]
+  return program === undefined || system === undefined
+    ? userAgent === ""
+      ? "–"
+      : userAgent
+    : texts.programOn(program, system)
+}
+
+/** What cannot be undone asks once more, in its row. */
+const asked = (title: string, act: Markup) => markup`<details class="key"><summary>${title}</summary>${act}</details>`
+
 const row = (texts: Texts, { createdAt, id, isThis, seenAt, userAgent }: OpenSession) =>
-  markup`<tr><th scope="row">${userAgent === "" ? "–" : userAgent}</th>
+  markup`<tr><th scope="row" title="${userAgent}">${programOf(texts, userAgent)}</th>
     <td data-label="${texts.sessionSince}">${timestamp(createdAt)}</td><td data-label="${texts.sessionSeen}">${timestamp(seenAt)}</td>
     <td class="actions">${
       isThis
@@ -46,8 +75,8 @@ const services = (texts: Texts, { sent, serviceAccounts }: Facts) => {
               created_at,
               name
             }) => markup`<tr><th scope="row">${name}<span class="sub mono">${client_id}</span></th><td>${timestamp(created_at)}</td>
-              <td class="actions">${button(`${own}/${client_id}/rotate`, texts.serviceRenew, undefined, texts.serviceRotate(name))}
-              ${button(`${own}/${client_id}/delete`, texts.removeIt, "danger", texts.removeNamed(name))}</td></tr>`
+              <td class="actions">${asked(`${texts.serviceRenew}…`, button(`${own}/${client_id}/rotate`, texts.serviceRotate(name), "danger"))}
+              ${asked(`${texts.removeIt}…`, button(`${own}/${client_id}/delete`, texts.removeNamed(name), "danger"))}</td></tr>`
           )}</tbody></table>`
     }
     <form method="post" action="${own}">

@@ -4,11 +4,12 @@ import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { sessionEnds, type SessionRecord } from "@catenet/domain/tunnels/TunnelTraffic"
 import { type Badge, uptimeByDay } from "@catenet/domain/tunnels/Uptime"
 import type { UptimeReport } from "@catenet/domain/tunnels/Usage"
-import { durationText, timeText } from "@catenet/domain/values/Format"
+import { durationText } from "@catenet/domain/values/Format"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { markup } from "@catenet/platform/Markup"
 import { callout, panel } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
+import { timestamp } from "../shell/Timestamp.ts"
 import type { Texts } from "../texts/English.ts"
 import * as DayBars from "./DayBars.ts"
 import { silentEdges } from "./SilentEdges.ts"
@@ -37,8 +38,8 @@ const session = (
   texts: Texts,
   { bytes_in, bytes_out, connected_at, disconnected_at, reason, transport, carrier = transport }: SessionRecord
 ) =>
-  markup`<tr><th scope="row">${timeText(connected_at)}</th>
-    <td data-label="${texts.sessionUntil}">${disconnected_at === null ? texts.sessionOpen : timeText(disconnected_at)}</td>
+  markup`<tr><th scope="row">${timestamp(connected_at)}</th>
+    <td data-label="${texts.sessionUntil}">${disconnected_at === null ? markup`${texts.sessionOpen}` : timestamp(disconnected_at)}</td>
     <td data-label="${texts.sessionTransport}">${texts.transport(carrier)}</td>
     <td class="figure" data-label="${texts.bytesIn}">${texts.bytes(bytes_in)}</td><td class="figure" data-label="${texts.bytesOut}">${texts.bytes(bytes_out)}</td>
     <td data-label="${texts.sessionReason}">${endOf(texts, reason)}</td></tr>`

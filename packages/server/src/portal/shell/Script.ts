@@ -149,9 +149,22 @@ export const text = `"use strict";
     form.prepend(button, said);
   }
 
-  const zone = { dateStyle: "medium", timeStyle: "short" };
-  for (const time of all("time[datetime]"))
-    time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang, zone);
+  const { lang } = document.documentElement;
+  const ago = new Intl.RelativeTimeFormat(lang, { style: "short", numeric: "auto" });
+  for (const time of all("time[datetime]")) {
+    const at = new Date(time.dateTime);
+    const seconds = (at - Date.now()) / 1000;
+    const span = Math.abs(seconds);
+    time.title = time.textContent;
+    time.textContent =
+      span < 60
+        ? ago.format(0, "second")
+        : span < 3600
+          ? ago.format(Math.trunc(seconds / 60), "minute")
+          : span < 86400
+            ? ago.format(Math.trunc(seconds / 3600), "hour")
+            : at.toLocaleString(lang, { dateStyle: "medium", timeStyle: "short" });
+  }
 })();
 `.replaceAll(/^ +/gmu, "")
 

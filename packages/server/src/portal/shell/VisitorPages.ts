@@ -10,7 +10,7 @@ import { type Page, render } from "./Shell.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** Allows what the portal serves. Forms may lead anywhere: those of the gate lead to tenants' hosts. */
+/** Allows what the portal serves. */
 const contentPolicy =
   "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; " +
   "frame-ancestors 'none'"
@@ -26,16 +26,18 @@ export interface Shown {
   readonly status?: number
   /** Where the switch of the language leads back to; without it there is none. */
   readonly back?: string
+  /** Its form leads to the host of a tenant, as those of the gate do. */
+  readonly isGate?: boolean
   /** What else is served than what a page has by itself. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export const show = (texts: Texts, page: Page, { back, headers, status = 200 }: Shown = {}) =>
+export const show = (texts: Texts, page: Page, { back, headers, isGate = false, status = 200 }: Shown = {}) =>
   HttpServerResponse.text(render({ texts, signedIn: undefined, isOperator: false, notices: 0, path: back }, page), {
     status,
     contentType: "text/html; charset=utf-8",
     headers: {
-      "content-security-policy": contentPolicy,
+      "content-security-policy": isGate ? contentPolicy : `${contentPolicy}; form-action 'self'`,
       "content-language": texts.language,
       vary: "accept-language, cookie",
       ...headers

@@ -76,7 +76,7 @@ export const channelsTexts = {
   inviteText: "With this invite you become a member of the channel, with the keys that its owner entered.",
   inviteLabel: "Label",
   inviteUnnamed: "no label",
-  inviteExpires: "Valid until (UTC)",
+  inviteExpires: "Valid until",
   inviteConfirm: "Become a member",
   lineTitle: "Invite by one line",
   lineText:

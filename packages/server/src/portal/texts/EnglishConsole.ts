@@ -42,6 +42,7 @@ export const consoleTexts = {
   showAll: "Show all",
   columnMode: "Mode",
   exportCsv: "Export CSV",
+  programOn: (program: string, system: string) => `${program} on ${system}`,
   home: "Overview",
   healthGood: (up: number) =>
     up === 1 ? "Your tunnel reaches its service" : `All ${figure(up)} tunnels reach their service`,

@@ -11,7 +11,7 @@ export const operatorsTexts = {
   edgesTitle: "Edges",
   edgesNone: "No edge has sent a heartbeat.",
   edgeAddress: "Address",
-  edgeSeen: "Last heartbeat (UTC)",
+  edgeSeen: "Last heartbeat",
   edgeHealthTitle: "Health",
   edgeHealth: {
     healthy: "healthy",
@@ -42,7 +42,7 @@ export const operatorsTexts = {
   queueNone: "No name is waiting for a certificate.",
   queueState: "State",
   queueStates: { queued: "waiting since", offered: "offered until", lapsed: "offer lapsed, waiting again from" },
-  queueAt: "When (UTC)",
+  queueAt: "When",
   queueAuthority: "Authority",
   queueLapses: "Lapsed offers",
   logTitle: "Audit log",

@@ -77,7 +77,7 @@ export const recordsTexts = {
   uptimeDays7: "Uptime, 7 days",
   reachLead: (reached: number, all: number) => `${figure(reached)} of ${figure(all)} reach their service.`,
   sessionsOfTunnel: "Sessions of its agents",
-  sessionUntil: "Until (UTC)",
+  sessionUntil: "Until",
   sessionOpen: "now",
   sessionTransport: "Carrier",
   sessionReason: "Ended by",
@@ -103,7 +103,7 @@ export const recordsTexts = {
   usageCsv: "Download as CSV",
   totals: "Total",
   fleetLine: (counts: { tunnels: number; online: number; bridges: number; gaps: number }) =>
-    `${figure(counts.tunnels)} tunnels, ${figure(counts.online)} online, ${figure(counts.bridges)} bridges served, ${figure(counts.gaps)} with gaps.`,
+    `${figure(counts.tunnels)} ${counts.tunnels === 1 ? "tunnel" : "tunnels"}, ${figure(counts.online)} online, ${figure(counts.bridges)} ${counts.bridges === 1 ? "bridge" : "bridges"} served, ${figure(counts.gaps)} with gaps.`,
   fleetBarsLabel: "Mean uptime of all tunnels on each of the last thirty days",
   fleetBarsText: "The mean uptime of the tunnels that existed on the day.",
   drift: (versions: string) => `Agents of different versions are in use: ${versions}.`,

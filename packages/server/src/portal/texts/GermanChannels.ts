@@ -79,7 +79,7 @@ export const channelsTexts: ChannelsTexts = {
     "Mit dieser Einladung werden Sie Mitglied des Kanals, mit den Schlüsseln, die sein Besitzer eingetragen hat.",
   inviteLabel: "Bezeichnung",
   inviteUnnamed: "ohne Bezeichnung",
-  inviteExpires: "Gültig bis (UTC)",
+  inviteExpires: "Gültig bis",
   inviteConfirm: "Mitglied werden",
   lineTitle: "Mit einer Zeile einladen",
   lineText:

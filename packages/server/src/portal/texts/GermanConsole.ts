@@ -42,6 +42,7 @@ export const consoleTexts: ConsoleTexts = {
   showAll: "Alle zeigen",
   columnMode: "Betriebsart",
   exportCsv: "Als CSV ausgeben",
+  programOn: (program, system) => `${program} unter ${system}`,
   home: "Übersicht",
   healthGood: (up) =>
     up === 1 ? "Der Tunnel erreicht seinen Dienst" : `Alle ${figure(up)} Tunnel erreichen ihren Dienst`,

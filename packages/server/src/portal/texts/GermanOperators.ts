@@ -11,7 +11,7 @@ export const operatorsTexts: OperatorsTexts = {
   edgesTitle: "Edge-Server",
   edgesNone: "Kein Edge hat sich gemeldet.",
   edgeAddress: "Adresse",
-  edgeSeen: "Zuletzt gemeldet (UTC)",
+  edgeSeen: "Zuletzt gemeldet",
   edgeHealthTitle: "Befinden",
   edgeHealth: {
     healthy: "in Ordnung",
@@ -42,7 +42,7 @@ export const operatorsTexts: OperatorsTexts = {
   queueNone: "Kein Name wartet auf ein Zertifikat.",
   queueState: "Zustand",
   queueStates: { queued: "wartet, seit", offered: "angeboten, bis", lapsed: "Angebot verfallen, wartet wieder ab" },
-  queueAt: "Wann (UTC)",
+  queueAt: "Wann",
   queueAuthority: "Aussteller",
   queueLapses: "Verfallene Angebote",
   logTitle: "Protokoll",

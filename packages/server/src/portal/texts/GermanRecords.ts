@@ -76,7 +76,7 @@ export const recordsTexts: RecordTexts = {
   uptimeDays7: "Verfügbarkeit, 7 Tage",
   reachLead: (reached, all) => `${figure(reached)} von ${figure(all)} erreichen ihren Dienst.`,
   sessionsOfTunnel: "Sitzungen seiner Agenten",
-  sessionUntil: "Bis (UTC)",
+  sessionUntil: "Bis",
   sessionOpen: "jetzt",
   sessionTransport: "Träger",
   sessionReason: "Beendet durch",
@@ -102,7 +102,7 @@ export const recordsTexts: RecordTexts = {
   usageCsv: "Als CSV herunterladen",
   totals: "Summe",
   fleetLine: (counts) =>
-    `${figure(counts.tunnels)} Tunnel, ${figure(counts.online)} verbunden, ${figure(counts.bridges)} Brücken bedient, ${figure(counts.gaps)} mit Lücken.`,
+    `${figure(counts.tunnels)} Tunnel, ${figure(counts.online)} verbunden, ${figure(counts.bridges)} ${counts.bridges === 1 ? "Brücke" : "Brücken"} bedient, ${figure(counts.gaps)} mit Lücken.`,
   fleetBarsLabel: "Mittlere Verfügbarkeit aller Tunnel an jedem der letzten dreißig Tage",
   fleetBarsText: "Die mittlere Verfügbarkeit der Tunnel, die es an dem Tag gab.",
   drift: (versions) => `Agenten verschiedener Versionen sind im Einsatz: ${versions}.`,

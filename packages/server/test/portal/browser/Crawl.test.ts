@@ -51,7 +51,7 @@ const crawl = (as: As, from: ReadonlyArray<string> = []) =>
   })
 
 const furnished = Effect.gen(function* () {
-  const tunnel = String((yield* ask(owner, "/me/tunnels", { name: "crawled" })).body["id"])
+  const tunnel = String((yield* ask(owner, "/me/tunnels", { name: "W".repeat(60) })).body["id"])
   yield* ask(owner, `/me/tunnels/${tunnel}/grants`, { grantee: "crawl-grantee" })
   const channel = idOf("crawled")
   yield* ask(account("crawl-owner"), "/me/channels", { channel, operator_pubkey: keyOf("op") })
