@@ -32,7 +32,7 @@ const agentWith = async (names: ReadonlyArray<string>, options: Partial<EdgeOpti
         { to: await origin(name), host: `${name}.example`, token: tokenOf(name), tls: "passthrough" }
       ])
     )
-    const file = { control_plane: stage.plane.url, services: Object.fromEntries(entries) }
+    const file = { control_plane: stage.plane.url, watch: true, services: Object.fromEntries(entries) }
     await writeFile(`${home.path}/ct-agent.json`, JSON.stringify(file), { mode: 0o600 })
   }
   await write(names)
@@ -90,6 +90,20 @@ describe("the services of one agent", () => {
     assert.strictEqual(edge.registrations.filter(({ request }) => request.hosts.includes("a.example")).length, 1)
     agent.kill()
     assert.strictEqual(await agent.exited, 0)
+  })
+
+  it("are those of the file as it is, where the file is watched", async () => {
+    await using run = await agentWith(["a"])
+    const { agent, edge, newest } = run
+    await edge.until(() => edge.registrations.length === 1)
+    await run.write(["a", "b"])
+    await edge.until(() => newest("b") !== undefined)
+    await agent.said("applied ct-agent.json: added b")
+    const from = agent.lines.length
+    await writeFile(`${run.home.path}/ct-agent.json`, "{}")
+    await agent.said("was not applied; the services are as before", from)
+    await agent.said("ct-agent.json:1:1: services is missing", from)
+    assert.strictEqual(edge.registrations.length, 2)
   })
 
   it("that the edge refuses do not disturb the others", async () => {
