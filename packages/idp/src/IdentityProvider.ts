@@ -121,7 +121,15 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     HttpBodies.html(response, status, RealmProvider.contentSecurityPolicy, body)
   }
 
+  /** What the provider would read of a proxy is ours to say, not a visitor's. */
+  const behindTls = ({ headers }: IncomingMessage, publicUrl: string) => {
+    const { host, protocol } = new URL(publicUrl)
+    for (const name of Object.keys(headers)) if (name.startsWith("x-forwarded-")) Reflect.deleteProperty(headers, name)
+    Object.assign(headers, { "x-forwarded-host": host, "x-forwarded-proto": protocol.slice(0, -1) })
+  }
+
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (options.publicUrl !== undefined) behindTls(request, options.publicUrl)
     const url = new URL(request.url ?? "/", origin)
     const path = url.pathname.replace(/^\/realms\/master(?=\/)/, base)
     if (path.startsWith(`${adminBase}/`)) {
@@ -154,8 +162,9 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
   const server = Http.server((request, response) => void route(request, response).catch(failed(request, response)))
   options.prepare?.(server)
   const port = await listen(server, options.host, options.port)
-  origin = `http://${options.host === "127.0.0.1" ? "localhost" : options.host}:${port}`
+  origin = options.publicUrl ?? `http://${options.host === "127.0.0.1" ? "localhost" : options.host}:${port}`
   provider = RealmProvider.make(`${origin}${base}`, options, store, attempts)
+  provider.proxy = options.publicUrl !== undefined
   oidc = provider.callback()
   return {
     issuer: `${origin}${base}`,

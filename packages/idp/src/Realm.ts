@@ -53,6 +53,8 @@ export interface RealmOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
+  /** The origin at which people reach it, over TLS that ends in front of it; the port's own by default. */
+  readonly publicUrl?: string
   /** Where `realm.json` is kept: signing key, clients and users survive a restart. */
   readonly folder: string
   /** The audience of access tokens for clients that have none of their own. */

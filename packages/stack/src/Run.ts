@@ -11,6 +11,7 @@ import { backup, restore } from "./commands/backup.ts"
 import { edge } from "./commands/edge.ts"
 import { help } from "./commands/help.ts"
 import { idp } from "./commands/idp.ts"
+import { init } from "./commands/init.ts"
 import { migrate } from "./commands/migrate.ts"
 import { origin } from "./commands/origin.ts"
 import { receipts } from "./commands/receipts.ts"
@@ -22,7 +23,7 @@ import { version } from "./Version.ts"
 
 /** The command line of `catenet`: every command below one root. */
 export const program = root.pipe(
-  Command.withSubcommands([up, serve, edge, migrate, backup, restore, receipts, service, idp, acme, origin, help])
+  Command.withSubcommands([init, up, serve, edge, migrate, backup, restore, receipts, service, idp, acme, origin, help])
 )
 
 /** The program with these arguments. Fails with a `CliError` on wrong usage. */

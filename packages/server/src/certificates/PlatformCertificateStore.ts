@@ -1,5 +1,6 @@
 /** The tables of the certificates that the control plane orders itself, its accounts, and the edges that have fetched them. */
 import { accountShare, budgetWindow } from "@catenet/domain/certificates/CertificateBudget"
+import { stepSeconds } from "@catenet/domain/certificates/CertificateStanding"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
@@ -13,6 +14,9 @@ const noteSeconds = 10
 /** Seconds after which a host that had no budget is looked at again, and how many are at a time. */
 const restSeconds = 300
 const restAtOnce = 500
+
+/** Stands for the control plane among the agents of a host. */
+const turnOf = "control plane"
 
 /** To the end of the transaction, budgets are counted here only. */
 const claimLock = 0x706c6174
@@ -58,6 +62,8 @@ export const make = (zone: string | undefined, covered: boolean, own: ReadonlyAr
     const hasBudget = ({ budget, now }: Wanted) => sql`(p.chain is not null
       or (select count(*) from ${others(now)}) < ${budget} and (p.domain <> ${zone ?? ""}
         or (select count(*) from ${others(now)} and q.account = ${account}) < ${accountShare(budget)}))`
+    const isOrdered = (now: number) => sql`exists (select from certificate_progress c
+      where c.hostname = h.hostname and c.at > ${now - stepSeconds})`
     return {
       transaction: sql.withTransaction,
       lock: sql`select pg_advisory_xact_lock(${claimLock})`,
@@ -69,7 +75,7 @@ export const make = (zone: string | undefined, covered: boolean, own: ReadonlyAr
 
       /**
        * Takes one that is due, for as long as an order may run: first the platform's own, then who waits longest and has the
-       * budget. While the agent of a host has an offer, its order and ours would be validated at the same name.
+       * budget. While an agent of the host orders, its order and ours would be validated at the same name.
        */
       claim: SqlSchema.findOneOption({
         Request: Schema.Struct({ now: Schema.Int, budget: Schema.Int, busy: Schema.Array(Schema.String) }),
@@ -80,11 +86,19 @@ export const make = (zone: string | undefined, covered: boolean, own: ReadonlyAr
           from ((select p.host as due_host, null as of_account from platform_certificates p
               where ${isOwn} and ${isDue(asked.now)} limit 1)
             union all (select p.host, ${account} from platform_certificates p join hosts h on h.hostname = p.host
-              where ${isDue(asked.now)} and ${wanted} and h.claim <> 'offered'
+              where ${isDue(asked.now)} and ${wanted} and not ${isOrdered(asked.now)}
                 and (${account} = any(${asked.busy}::text[])) is not true and ${hasBudget(asked)}
               order by p.due_at, p.host limit 1) limit 1) due
           where host = due.due_host returning host, chain, failures, account`
       }),
+
+      /** Agents of the host wait with their orders until the turn is left. */
+      takeTurn: (host: string, now: number) => sql`
+        insert into certificate_progress as p (hostname, agent, step, at)
+          select hostname, ${turnOf}, 'ordering', ${now} from hosts where hostname = ${host}
+        on conflict (hostname) do update set agent = excluded.agent, step = excluded.step, at = excluded.at`,
+      leaveTurn: (host: string) => sql`
+        delete from certificate_progress where hostname = ${host} and agent = ${turnOf}`,
 
       /**
        * What is due and cannot be taken is looked at again later; what nobody wants any more is deleted when it has ended and

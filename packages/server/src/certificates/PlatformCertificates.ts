@@ -148,15 +148,21 @@ const tick = Effect.fnUntraced(function* (state: State, authority: Authority) {
   yield* sqlOrDie(store.want(yield* unixSeconds))
   while (running.size < atOnce) {
     const now = yield* unixSeconds
-    const due = yield* Effect.andThen(
-      store.lock,
-      store.claim({ now, budget: authority.weeklyBudget, busy: busyAccounts(state) })
-    ).pipe(store.transaction, sqlOrDie)
-    if (Option.isNone(due)) return running.size > 0 ? undefined : void (yield* sqlOrDie(store.rest(now)))
+    const due = yield* store.lock.pipe(
+      Effect.andThen(store.claim({ now, budget: authority.weeklyBudget, busy: busyAccounts(state) })),
+      Effect.tap((found) => Effect.forEach(Option.toArray(found), ({ host }) => store.takeTurn(host, now))),
+      store.transaction,
+      sqlOrDie
+    )
+    if (Option.isNone(due)) {
+      if (running.size === 0) yield* sqlOrDie(store.rest(now))
+      return
+    }
     const { account, host } = due.value
     running.set(host, account)
     const ordering = settle(state, authority, due.value).pipe(
       Effect.catchCause((cause) => Effect.logWarning(`The order for ${host} failed.`, cause)),
+      Effect.ensuring(Effect.ignore(store.leaveTurn(host))),
       Effect.ensuring(Effect.sync(() => running.delete(host)))
     )
     run(ordering)

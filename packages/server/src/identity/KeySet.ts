@@ -46,7 +46,7 @@ const fromFile = (path: string) =>
     catch: (cause) => new PublicKeyUnusable({ cause })
   })
 
-const fetched = (issuer: string) =>
+const fetched = (address: string) =>
   Effect.gen(function* () {
     const client = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
     let keys: JWTVerifyGetKey | undefined
@@ -56,7 +56,7 @@ const fetched = (issuer: string) =>
 
     const fetchKeys = Effect.gen(function* () {
       askedAt = yield* Clock.currentTimeMillis
-      const response = yield* client.get(`${issuer}/protocol/openid-connect/certs`)
+      const response = yield* client.get(address)
       const answer = yield* HttpClientResponse.schemaBodyJson(Published)(response)
       const usable = answer.keys.flatMap((key) => Option.toArray(readKey(key)))
       if (usable.length === 0) return yield* Effect.fail("no usable key is published")
@@ -117,7 +117,7 @@ export class KeySet extends Context.Service<
   // Spelled out: what the compiler writes for it names a key of Node's, which is none of jose's where a browser's library is read.
   static readonly make: Effect.Effect<KeySet["Service"], PublicKeyUnusable, Scope.Scope | Settings> = Effect.gen(
     function* () {
-      const { oidcIssuer, oidcPublicKeyPath } = yield* Settings
+      const { oidcIssuer, oidcKeysUrl, oidcPublicKeyPath } = yield* Settings
       if (oidcIssuer === undefined)
         return {
           usable: () => false,
@@ -126,7 +126,7 @@ export class KeySet extends Context.Service<
         }
       if (oidcPublicKeyPath !== undefined)
         return { usable: () => true, generation: () => 0, getKey: yield* fromFile(oidcPublicKeyPath) }
-      return yield* fetched(oidcIssuer)
+      return yield* fetched(oidcKeysUrl?.href ?? `${oidcIssuer}/protocol/openid-connect/certs`)
     }
   )
 

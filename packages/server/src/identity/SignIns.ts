@@ -57,16 +57,17 @@ export interface Provider {
 }
 
 const makeProvider = Effect.fnUntraced(function* ({ id, secret }: Client) {
-  const { oidcAuthorizeUrl, oidcIssuer, oidcTokenUrl } = yield* Settings
+  const { oidcAuthorizeUrl, oidcIssuer, oidcKeysUrl, oidcTokenUrl } = yield* Settings
   if (oidcIssuer === undefined) return Option.none()
   const protocol = `${oidcIssuer}/protocol/openid-connect`
+  const called = { token: oidcTokenUrl?.href ?? `${protocol}/token`, keys: oidcKeysUrl?.href ?? `${protocol}/certs` }
   const client = new OpenId.Configuration(
     {
       issuer: oidcIssuer,
       authorization_endpoint: oidcAuthorizeUrl?.href ?? `${protocol}/auth`,
-      token_endpoint: oidcTokenUrl?.href ?? `${protocol}/token`,
+      token_endpoint: called.token,
       end_session_endpoint: `${protocol}/logout`,
-      jwks_uri: `${protocol}/certs`
+      jwks_uri: called.keys
     },
     id,
     { id_token_signed_response_alg: "RS256", [OpenId.clockTolerance]: 60 },
@@ -76,7 +77,7 @@ const makeProvider = Effect.fnUntraced(function* ({ id, secret }: Client) {
   const send = OutgoingHttp.fetchOf(OutgoingHttp.longestAnswer)
   client[OpenId.customFetch] = (url, { body = null, ...options }) => send(url, { ...options, body })
   OpenId.enableNonRepudiationChecks(client)
-  if (oidcIssuer.startsWith("http:")) OpenId.allowInsecureRequests(client)
+  if (Object.values(called).some((url) => url.startsWith("http:"))) OpenId.allowInsecureRequests(client)
 
   return Option.some<Provider>({
     begin: (secret: Redacted.Redacted, redirectUri: URL, wishes: Wishes = {}): URL =>

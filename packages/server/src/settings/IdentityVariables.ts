@@ -88,6 +88,11 @@ export const variables = {
     "Authorization endpoint, if it is not below the issuer."
   ),
   oidcTokenUrl: optional("CT_OIDC_TOKEN_URL", NetworkParser.url, "Token endpoint, if it is not below the issuer."),
+  oidcKeysUrl: optional(
+    "CT_OIDC_JWKS_URL",
+    NetworkParser.url,
+    "Address of the provider's keys, if it is not below the issuer."
+  ),
   identityProviderUrl: optional(
     "KEYCLOAK_PUBLIC_URL",
     NetworkParser.url,

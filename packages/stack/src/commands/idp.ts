@@ -25,6 +25,11 @@ const needed = <A>(name: string, parser: Parser.Parser<A>, what: string) =>
 export const variables = {
   listen: required("CT_IDP_LISTEN", address, "Address of the HTTP service."),
   folder: needed("CT_IDP_FOLDER", Parser.writablePath, "the folder for keys, users and clients"),
+  publicUrl: optional(
+    "CT_IDP_PUBLIC_URL",
+    origin,
+    "Origin at which people reach the provider, such as https://auth.example.net; TLS ends in front of it."
+  ),
   realm: defaulted("CT_IDP_REALM", Parser.text, "catenet", "Name of the realm."),
   portal: needed("CT_IDP_PORTAL_URL", origin, "the address of the control plane, such as https://portal.example.net"),
   portalSecret: needed("CT_IDP_PORTAL_CLIENT_SECRET", secret, "the secret of the portal's client"),
@@ -74,7 +79,8 @@ const prepared = Effect.fnUntraced(function* (graceSeconds: number, networks: Re
 
 const serve = Effect.gen(function* () {
   const settings = yield* VariableReader.read(variables)
-  const { email, folder, gateSecret, listen, managerSecret, password, portal, portalSecret, realm } = settings
+  const { email, folder, gateSecret, listen, managerSecret, password, portal, portalSecret, publicUrl, realm } =
+    settings
   const prepare = yield* prepared(settings.shutdownGrace, settings.trustedProxies)
   const { start } = yield* Effect.promise(() => import("@catenet/idp/IdentityProvider"))
   const provider = yield* Effect.acquireRelease(
@@ -86,6 +92,7 @@ const serve = Effect.gen(function* () {
           ...listen,
           folder,
           realm,
+          ...(publicUrl === undefined ? {} : { publicUrl }),
           prepare,
           audience: "catenet",
           users: [{ email, password: Redacted.value(password) }],

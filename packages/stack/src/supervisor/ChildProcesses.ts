@@ -36,6 +36,7 @@ const inherited = new Set([
   "NO_COLOR",
   "NODE_OPTIONS",
   "NODE_COMPILE_CACHE",
+  "NODE_EXTRA_CA_CERTS",
   "SSL_CERT_DIR"
 ])
 

@@ -20,14 +20,15 @@ export interface Passed {
 }
 
 const controlPlaneNames: ReadonlySet<string> = new Set(VariableReader.namesOf(variables))
-const edgesNames: ReadonlySet<string> = new Set(VariableReader.namesOf(ofEdge))
+export const edgesNames: ReadonlySet<string> = new Set(VariableReader.namesOf(ofEdge))
 
 /** Pairs of variables whose names have a part that the operator chooses, such as `CT_CP_ACME_EAB_<NAME>_KID`. */
 const chosen = Object.values(variables)
   .flatMap(({ family }) => family)
   .map(({ isSecret, name }) => new RegExp(`^${name.replace("<NAME>", "[A-Z0-9]+")}${isSecret ? "(?:_FILE)?" : ""}$`))
 
-const isOfControlPlane = (name: string) => controlPlaneNames.has(name) || chosen.some((pattern) => pattern.test(name))
+export const isOfControlPlane = (name: string) =>
+  controlPlaneNames.has(name) || chosen.some((pattern) => pattern.test(name))
 
 /** A name of these families that no program reads is a mistake. */
 const family = /^CT_(?:CP|CONTROL_PLANE|PORTAL|GATE|BRIDGE|PAYMENT|EDGE|FRONT_DOOR|IDP|STACK|DEMO)(?:_|$)/

@@ -49,7 +49,7 @@ const collision = (listeners: ReadonlyArray<Listen>) => {
   return undefined
 }
 
-const checkPorts = Effect.fn("RunStack.checkPorts")(function* (listeners: ReadonlyArray<Listen>) {
+export const checkPorts = Effect.fn("RunStack.checkPorts")(function* (listeners: ReadonlyArray<Listen>) {
   const twice = collision(listeners)
   if (twice !== undefined)
     return yield* ConfigurationInvalid.of(
@@ -61,7 +61,7 @@ const checkPorts = Effect.fn("RunStack.checkPorts")(function* (listeners: Readon
 })
 
 /** Which process runs which program now, for people and for tests, in one file. */
-class ProcessList {
+export class ProcessList {
   readonly #path: string
   readonly #pids = new Map<string, number>()
 
@@ -82,9 +82,12 @@ export interface Options {
   readonly demo: boolean
 }
 
-const withMore = (program: Program, env: Program["env"]): Program => ({ ...program, env: { ...program.env, ...env } })
+export const withMore = (program: Program, env: Program["env"]): Program => ({
+  ...program,
+  env: { ...program.env, ...env }
+})
 
-const step = (text: string) => Effect.sync(() => void process.stderr.write(`  ${text}\n`))
+export const step = (text: string) => Effect.sync(() => void process.stderr.write(`  ${text}\n`))
 
 /** Begins to start a program; what is returned waits until it serves, and when it does not has ended it. */
 const beside = Effect.fnUntraced(function* <E>(start: Effect.Effect<void, E, Scope.Scope>) {

@@ -43,7 +43,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "yaml"
   ],
   idp: ["@catenet/platform", "@catenet/domain", "oidc-provider", "jose"],
-  stack: ["effect", "@effect/", "@catenet/", "jose"]
+  stack: ["effect", "@effect/", "@catenet/", "jose", "yaml"]
 }
 
 /** Built-in modules of Node where the table forbids I/O, with the file that is the exception. */
