@@ -103,9 +103,9 @@ const sources = Effect.fn("Edge.sources")(function* (
 const joinControlPlane = Effect.gen(function* () {
   const { client, seed } = yield* ControlPlane
   if (client === undefined || seed === undefined) return Effect.void
-  const { first, run } = yield* heartbeats(client)
-  yield* first
-  yield* rehydrate(client, "at the start")
+  const { during, run } = yield* heartbeats(client)
+  const health = yield* ListenerHealth
+  yield* health.restoring(during(rehydrate(client, "at the start")))
   yield* ProxyPairing.check
   const agents = yield* AgentSessions
   agents.awaitReturn()

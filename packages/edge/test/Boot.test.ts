@@ -197,7 +197,7 @@ describe("an edge that starts", () => {
       assert.isTrue(yield* Effect.promise(() => closedPort(port)))
       const health = yield* Effect.promise(() => fetch(`http://127.0.0.1:${metrics}/healthz`))
       assert.strictEqual(health.status, 503)
-      assert.strictEqual(yield* Effect.promise(() => health.text()), "not accepting: mesh, front-door\n")
+      assert.strictEqual(yield* Effect.promise(() => health.text()), "restoring\n")
       controlPlane.down = false
       const world = yield* Fiber.join(starting)
       assert.isFalse(yield* Effect.promise(() => closedPort(port)))
@@ -205,6 +205,25 @@ describe("an edge that starts", () => {
         (yield* Effect.promise(() => fetch(`http://127.0.0.1:${world.bound.metrics?.port}/healthz`))).status,
         200
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sends heartbeats in its epoch while it restores its state, and restores it once", () =>
+    Effect.gen(function* () {
+      const controlPlane = yield* startControlPlane
+      const answered = Promise.withResolvers<void>()
+      Object.assign(controlPlane, { epoch: "e1", restoring: answered.promise })
+      const starting = yield* Effect.forkScoped(start({ CT_EDGE_HEARTBEAT_SECS: "1" }, { controlPlane }))
+      const beats = (count: number) =>
+        Effect.promise(() => eventually(() => controlPlane.heartbeats.length >= count, `${count} heartbeats`))
+      yield* beats(3)
+      answered.resolve()
+      yield* Fiber.join(starting)
+      yield* beats(controlPlane.heartbeats.length + 2)
+      const [first, ...others] = controlPlane.heartbeats.map(({ rebuilt }) => rebuilt)
+      assert.deepStrictEqual([first, new Set(others)], [null, new Set(["e1"])])
+      const restores = controlPlane.requests.filter((request) => request.includes("/rehydrate/"))
+      assert.lengthOf(restores, 1)
     }).pipe(Effect.scoped)
   )
 

@@ -25,6 +25,9 @@ export class ListenerHealth extends Context.Service<
     /** The edge is stopping and should get no more connections. */
     readonly leave: () => void
     readonly isLeaving: () => boolean
+    /** While the effect runs, the edge restores its state and has not opened its listeners. */
+    readonly restoring: <A, E, R>(restored: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    readonly isRestoring: () => boolean
     /** Names of the listeners without which the edge is not healthy. */
     readonly expect: (names: ReadonlyArray<string>) => Effect.Effect<void>
     /** Epoch milliseconds since when a listener is expected. */
@@ -38,6 +41,7 @@ export class ListenerHealth extends Context.Service<
     const expectedSince = new Map<string, number>()
     const exhausted = new Set<string>()
     let leaving = false
+    let isRestoring = false
     const found = Effect.fnUntraced(function* (name: string, trial: ListenerProbe) {
       if (trial === "accepts") lastAccepted.set(name, yield* Clock.currentTimeMillis)
       else yield* Effect.logWarning("a listener does not accept").pipe(Effect.annotateLogs({ listener: name, trial }))
@@ -52,6 +56,15 @@ export class ListenerHealth extends Context.Service<
         leaving = true
       },
       isLeaving: () => leaving,
+      restoring: (restored) =>
+        Effect.suspend(() => {
+          isRestoring = true
+          return Effect.ensuring(
+            restored,
+            Effect.sync(() => void (isRestoring = false))
+          )
+        }),
+      isRestoring: () => isRestoring,
       lost: (name) => void lastAccepted.delete(name),
       watch: (listener) =>
         Effect.gen(function* () {

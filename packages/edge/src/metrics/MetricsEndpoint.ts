@@ -18,6 +18,7 @@ export const routes = (sources: Sources) =>
         "/healthz",
         Effect.map(health.stalled, (stalled) => {
           if (health.isLeaving()) return HttpServerResponse.text("stopping\n", { status: 503 })
+          if (health.isRestoring()) return HttpServerResponse.text("restoring\n", { status: 503 })
           return stalled.length === 0
             ? HttpServerResponse.text("ok\n")
             : HttpServerResponse.text(`not accepting: ${stalled.join(", ")}\n`, { status: 503 })

@@ -1,6 +1,6 @@
 /**
  * Sends signed heartbeats to the control plane with the addresses for peers and for orders. The response names an epoch: if it is
- * not the edge's own, orders were not written for it for a while, and the whole state is restored.
+ * not the edge's own, orders were not written for it for a while, and the whole state is restored. Heartbeats continue meanwhile.
  */
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import * as Hex from "@catenet/crypto/Hex"
@@ -8,7 +8,7 @@ import { native } from "@catenet/crypto/native"
 import { EdgeId, epochHeader, Heartbeat, PeerAddress } from "@catenet/domain/edges/EdgeNode"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { retryForever } from "@catenet/platform/RetryForever"
-import { Effect, Redacted } from "effect"
+import { Effect, Fiber, Queue, Redacted } from "effect"
 import { ControlPlane, type ControlPlaneClient, statusOf } from "../control/ControlPlane.ts"
 import { Settings } from "../settings/Settings.ts"
 import { rehydrate } from "./Rehydrate.ts"
@@ -32,15 +32,17 @@ const signed = Effect.fnUntraced(function* (seed: Redacted.Redacted<Uint8Array>)
 })
 
 /**
- * `first` is sent at startup, before the state is restored. `run` never ends; a failed heartbeat is logged, and the next one
- * follows.
+ * `during` sends a heartbeat, then others for as long as the state is restored at startup, however long that takes: a silent edge
+ * would be declared dead and have to begin again. `run` never ends; a failed heartbeat is logged, and the next one follows.
  */
 export const heartbeats = Effect.fn("Heartbeats.make")(function* (controlPlane: ControlPlaneClient) {
   const { edgeId, heartbeatSeconds } = yield* Settings
   const { seed } = yield* ControlPlane
-  if (seed === undefined) return { first: Effect.void, run: Effect.void }
+  if (seed === undefined) return { during: <A, E, R>(restored: Effect.Effect<A, E, R>) => restored, run: Effect.void }
   const standing = yield* signed(seed)
+  /** The epoch whose state the edge has or is restoring. */
   let rebuilt: string | null = null
+  const entered = yield* Queue.sliding<void>(1)
   let taken = true
 
   /** The epoch, if the control plane names one. */
@@ -61,17 +63,30 @@ export const heartbeats = Effect.fn("Heartbeats.make")(function* (controlPlane: 
     )
   )
 
-  /** Whether the edge entered another epoch. It reports that epoch only after it has restored its state. */
-  const entered = Effect.map(send, (epoch) => {
-    if (epoch === undefined || epoch === rebuilt) return false
-    rebuilt = epoch
-    return true
-  })
-
   const beat = Effect.gen(function* () {
     taken = true
-    if (yield* entered) yield* rehydrate(controlPlane, "while it serves")
-    yield* Effect.sleep(`${taken ? heartbeatSeconds : Math.min(heartbeatSeconds, retrySeconds)} seconds`)
+    const epoch = yield* send
+    if (epoch === undefined || epoch === rebuilt) return
+    rebuilt = epoch
+    Queue.offerUnsafe(entered, undefined)
   })
-  return { first: Effect.asVoid(entered), run: Effect.forever(beat).pipe(retryForever("sending heartbeats")) }
+  const pause = Effect.suspend(() =>
+    Effect.sleep(`${taken ? heartbeatSeconds : Math.min(heartbeatSeconds, retrySeconds)} seconds`)
+  )
+  const beats = Effect.forever(Effect.andThen(beat, pause)).pipe(retryForever("sending heartbeats"))
+  const rebuilds = Effect.forever(Effect.andThen(Queue.take(entered), rehydrate(controlPlane, "while it serves"))).pipe(
+    retryForever("restoring the state")
+  )
+
+  return {
+    during: <A, E, R>(restored: Effect.Effect<A, E, R>) =>
+      Effect.gen(function* () {
+        yield* beat
+        // This epoch is restored now; one that begins during that is restored after it.
+        yield* Queue.clear(entered)
+        const others = yield* Effect.forkChild(Effect.andThen(pause, beats))
+        return yield* Effect.ensuring(restored, Fiber.interrupt(others))
+      }),
+    run: Effect.all([beats, rebuilds], { concurrency: 2, discard: true })
+  }
 })

@@ -40,8 +40,12 @@ export const makeStatusStore = Effect.gen(function* () {
         (select count(*) from accounts) as accounts, (select count(*) from payment_intents where confirmed) as payments,
         (select count(*) from pipelines) as pipelines, (select count(*) from directory_agents) as directory`
     }),
-    /** Reads from the database, and nothing else. */
-    ping: sql`select 1 from schema_migrations limit 1`
+    /** Whether the database takes writes, read from it and nothing else. */
+    isWritable: Effect.map(
+      sql<{ writable: boolean }>`
+        select current_setting('transaction_read_only') = 'off' as writable from schema_migrations limit 1`,
+      ([row]) => row?.writable === true
+    )
   }
 })
 
@@ -166,7 +170,7 @@ export class Statuses extends Context.Service<
     readonly answer: Effect.Effect<HttpServerResponse.HttpServerResponse>
     /** The counts of the last answer, for a page. */
     readonly counts: () => Pick<Status, "tunnels" | "agents" | "accounts">
-    /** Succeeds when the database can be read and the service is not about to end. */
+    /** Succeeds when the database takes writes and the service is not about to end. */
     readonly ready: Effect.Effect<void, DatabaseUnreachable | NotServing>
     /** From now on the service is not ready. */
     readonly leave: Effect.Effect<void>
@@ -236,7 +240,8 @@ export class Statuses extends Context.Service<
       counts: () => facts,
       ready: Effect.gen(function* () {
         if (isLeaving) return yield* new NotServing()
-        yield* Effect.mapError(Effect.timeout(store.ping, "2 seconds"), () => new DatabaseUnreachable())
+        const isWritable = yield* Effect.timeout(store.isWritable, "2 seconds").pipe(Effect.orElseSucceed(() => false))
+        if (!isWritable) return yield* new DatabaseUnreachable()
       }),
       leave: Effect.sync(() => (isLeaving = true))
     }

@@ -30,8 +30,11 @@ export class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")
 export const logWaiting = (error: unknown) =>
   Effect.logWarning(`The database does not respond yet (${describeError(error)}); trying for 30 seconds.`)
 
-/** SQLSTATEs with which a server says so itself: it was shut down, has crashed, is starting up, or is full. */
-const passing: ReadonlySet<unknown> = new Set(["57P01", "57P02", "57P03", "53300"])
+/**
+ * SQLSTATEs with which a server says so itself: it was shut down, has crashed, is starting up, has ended an idle session, is full, or
+ * takes no writes, as a standby until it is promoted.
+ */
+const passing: ReadonlySet<unknown> = new Set(["57P01", "57P02", "57P03", "57P05", "53300", "25006"])
 
 /** Any failure or defect; only a `SqlError` can be one. */
 export const isUnavailable = (error: unknown): boolean => {

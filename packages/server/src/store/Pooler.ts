@@ -24,19 +24,25 @@ const lookedAt = Effect.fnUntraced(function* (config: PgConnection.Config) {
   const connection = yield* PgConnection.make(config)
   const { rows } = yield* connection.query(
     `select pg_backend_pid() as pid, current_setting('statement_timeout') <> '0'
-      and current_setting('idle_in_transaction_session_timeout') <> '0' as bounded`,
+      and current_setting('idle_in_transaction_session_timeout') <> '0' as bounded,
+      current_setting('transaction_read_only') = 'on' as read_only`,
     [],
     false
   )
   const isPooled = rows[0]?.["pid"] !== connection.processId
   const transaction = Effect.andThen(connection.query("begin", [], false), connection.query("commit", [], false))
   const isByStatement = isPooled && (yield* Effect.isFailure(transaction))
-  return { isPooled, isByStatement, isBounded: rows[0]?.["bounded"] === true }
+  const isReadOnly = rows[0]?.["read_only"] === true
+  return { isPooled, isByStatement, isReadOnly, isBounded: rows[0]?.["bounded"] === true }
 }, Effect.scoped)
 
 const byStatement =
   "The connection pooler of CT_CP_DATABASE_URL ends a connection that begins a transaction, as one in statement mode does; " +
   "set its pool_mode to transaction."
+
+const byStandby =
+  "The database of CT_CP_DATABASE_URL takes no writes: it is a standby, or default_transaction_read_only is on; " +
+  "name the primary, or promote this server."
 
 /** Waits for a database that starts; what waiting does not mend is said at once. */
 export const whenItAnswers = <A, E, R>(asked: Effect.Effect<A, E, R>) => {
@@ -49,9 +55,15 @@ export const whenItAnswers = <A, E, R>(asked: Effect.Effect<A, E, R>) => {
   )
 }
 
-/** `isBounded`: whether the server, or the role, sets time limits by itself. */
+/** `isBounded`: whether the server, or the role, sets time limits by itself. Waits for a standby that is about to be promoted. */
 export const look = Effect.fn("Pooler.look")(function* (config: PgConnection.Config) {
-  const found = yield* whenItAnswers(lookedAt(config))
+  const asked = whenItAnswers(lookedAt(config))
+  let found = yield* asked
+  if (found.isReadOnly) {
+    yield* Effect.logWarning("The database takes no writes, as a standby does; trying for 30 seconds.")
+    found = yield* Effect.repeat(asked, { schedule: whileStarting, while: ({ isReadOnly }) => isReadOnly })
+  }
+  if (found.isReadOnly) return yield* new DatabaseRefused.DatabaseRefused({ why: byStandby })
   if (found.isByStatement) return yield* new DatabaseRefused.DatabaseRefused({ why: byStatement })
   return found
 })

@@ -7,9 +7,9 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { DatabaseUnreachable, isUnavailable, retryWhileUnavailable } from "../../src/store/DatabaseAvailability.ts"
 import { answersTls } from "../../src/store/DatabaseTls.ts"
 
-const failure = (url: Redacted.Redacted, statement: string) =>
+const failure = (url: Redacted.Redacted, statement: string, startupParameters: Record<string, string> = {}) =>
   SqlClient.SqlClient.use((sql) => Effect.flip(sql.unsafe(statement))).pipe(
-    Effect.provide(PgClient.layer({ url, maxConnections: 1 })),
+    Effect.provide(PgClient.layer({ url, maxConnections: 1, startupParameters })),
     Effect.catch((error) => Effect.succeed(error))
   )
 
@@ -43,6 +43,8 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a database", (it) => {
       const { url } = yield* TestDatabase
       assert.isTrue(isUnavailable(yield* failure(url, "select pg_terminate_backend(pg_backend_pid())")))
       assert.isTrue(isUnavailable(yield* failure(Redacted.make("postgres://unused@127.0.0.1:1/none"), "select 1")))
+      const standby = { default_transaction_read_only: "on" }
+      assert.isTrue(isUnavailable(yield* failure(url, "create table written ()", standby)))
       assert.isFalse(isUnavailable(yield* failure(url, "select 1 / 0")))
       assert.isFalse(isUnavailable(yield* failure(url, "select nonsense")))
       assert.isFalse(isUnavailable(new Error("something else")))

@@ -2,9 +2,11 @@
 import { until } from "@catenet/testing/Eventually"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { replica } from "@catenet/testing/server/TestServer"
+import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Fiber, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
 /** For how long the database takes no connection: longer than one pause between two attempts. */
@@ -73,7 +75,40 @@ const isReady = (ready: Effect.Effect<number>) =>
     (status) => status === 200
   )
 
+/** What new sessions of the database say of writes: those of a standby are read-only. */
+const setReadOnly = Effect.fnUntraced(function* (value: "on" | "off") {
+  const { url } = yield* TestDatabase
+  const name = new URL(Redacted.value(url)).pathname.slice(1)
+  yield* SqlClient.SqlClient.use((sql) =>
+    sql.unsafe(`alter database ${name} set default_transaction_read_only = ${value}`)
+  ).pipe(
+    Effect.provide(
+      Layer.fresh(
+        PgClient.layer({ url, maxConnections: 1, startupParameters: { default_transaction_read_only: "off" } })
+      )
+    )
+  )
+})
+
 layer(TestDatabase.layer, { excludeTestServices: true })("a replica", (it) => {
+  it.effect("is ready only while the database takes writes, also where it was started before that", () =>
+    Effect.gen(function* () {
+      yield* setReadOnly("on")
+      const starting = yield* Effect.forkScoped(started(Infinity))
+      yield* Effect.sleep("1 second")
+      assert.isUndefined(starting.pollUnsafe())
+      yield* setReadOnly("off")
+      const { database, ready } = yield* Fiber.join(starting)
+      yield* isReady(ready)
+      yield* setReadOnly("on")
+      database.goAway(0)
+      yield* until(ready, (status) => status === 503)
+      yield* setReadOnly("off")
+      database.goAway(0)
+      yield* isReady(ready)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("serves although the database went away at any statement of its start", () =>
     Effect.gen(function* () {
       const statements = yield* Effect.scoped(Effect.map(started(Infinity), ({ database }) => database.chunks()))

@@ -35,6 +35,10 @@ export interface ScriptedControlPlane {
   isOfOtherMake: boolean
   /** While true every call is answered 503. */
   down: boolean
+  /** The epoch that it names to an edge that sends a heartbeat. */
+  epoch: string | undefined
+  /** It names no authorization before this has resolved. */
+  restoring: Promise<void> | undefined
   /** It hears and never answers. */
   silent: boolean
   /** Of so many calls from now on it closes the connection, as one does that kept it for long enough. */
@@ -73,6 +77,7 @@ export const startControlPlane = Effect.acquireRelease(
             return answer(200, { tokens: plane.revoked.slice(from, to) })
           }
           if (pathname.startsWith("/internal/edges/rehydrate/")) {
+            await plane.restoring
             const from = Number(searchParams.get("cursor") ?? 0)
             const to = from + Math.min(plane.page, Number(searchParams.get("limit")))
             if (to < plane.authorizations.length) response.setHeader("link", `<${pathname}?cursor=${to}>; rel="next"`)
@@ -91,6 +96,7 @@ export const startControlPlane = Effect.acquireRelease(
           }
           if (request.url === "/internal/edges/heartbeat") {
             plane.heartbeats.push(JSON.parse(body))
+            if (plane.epoch !== undefined) response.setHeader("x-ct-edge-epoch", plane.epoch)
             return answer(200)
           }
           if (request.url === "/internal/edges/ticket-keys" && plane.ticketKeys.length > 0) {
@@ -149,6 +155,8 @@ export const startControlPlane = Effect.acquireRelease(
           gateCodes: new Map(),
           isOfOtherMake: false,
           down: false,
+          epoch: undefined,
+          restoring: undefined,
           silent: false,
           closes: 0,
           close: () => {
