@@ -7,6 +7,8 @@ import { isSea } from "node:sea"
 import { configFile } from "../Flags.ts"
 import { invocation } from "../Invocation.ts"
 import * as ServiceDefinition from "../service/ServiceDefinition.ts"
+import * as ServicePlan from "../services/ServicePlan.ts"
+import * as ServicesFile from "../services/ServicesFile.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import * as Settings from "../settings/Settings.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -39,29 +41,42 @@ const writesOf = (settings: Settings.Settings, folder: string) => {
   return [folder, ...named(folders), ...named(files).map(dirname)]
 }
 
+/** What the definition says of the agent that this file configures. */
+const factsOf = Effect.fnUntraced(function* (path: string) {
+  const folder = dirname(resolve(path))
+  if (ServicesFile.isNamed(path)) {
+    const { listen, services, shared, stateDir } = yield* fromFileAlone(ServicePlan.read(path))
+    const writes = writesOf({ ...shared, stateDir }, folder)
+    return { what: `${services.size} services`, stateDir, writes, ports: [listen?.port ?? 0] }
+  }
+  const settings = yield* fromFileAlone(Settings.read(path))
+  const { directPort, hostname: what = "a mesh tunnel", metricsListen, stateDir } = settings
+  return { what, stateDir, writes: writesOf(settings, folder), ports: [directPort, metricsListen?.port ?? 0] }
+})
+
 export const service = ({ manager: wanted }: { readonly manager: Option.Option<ServiceDefinition.Manager> }) =>
   Effect.gen(function* () {
     const screen = yield* Screen
     const manager = Option.getOrElse(wanted, () => (process.platform === "darwin" ? "launchd" : "systemd"))
     const path = (yield* configFile) ?? EnvironmentFile.defaultFile
-    const settings = yield* fromFileAlone(Settings.read(path))
+    const { ports, stateDir, what, writes } = yield* factsOf(path)
     const config = resolve(path)
     const { username } = userInfo()
     const asRoot = manager === "systemd" && username === "root"
     const definition = ServiceDefinition.render(manager, {
-      what: settings.hostname ?? "a mesh tunnel",
+      what,
       command: [...invocation(), "--config", config],
       folder: dirname(config),
       user: asRoot ? ownUser : username,
-      writes: writesOf(settings, dirname(config)),
-      lowPort: [settings.directPort, settings.metricsListen?.port ?? 0].some((port) => port > 0 && port < 1024)
+      writes,
+      lowPort: ports.some((port) => port > 0 && port < 1024)
     })
     screen.result(definition.trimEnd())
     if (asRoot)
       yield* Effect.logInfo(
         `The service runs as the user ${ownUser}, not as root. If that is not there: useradd --system ${ownUser}. ` +
-          `Then give it what it reads and writes: mkdir -p ${resolve(dirname(config), settings.stateDir)} && ` +
-          `chown -R ${ownUser} ${resolve(dirname(config), settings.stateDir)} ${config}`
+          `Then give it what it reads and writes: mkdir -p ${resolve(dirname(config), stateDir)} && ` +
+          `chown -R ${ownUser} ${resolve(dirname(config), stateDir)} ${config}`
       )
     yield* Effect.logInfo(next[manager])
   }).pipe(Effect.provide(NodeFileSystem.layer))

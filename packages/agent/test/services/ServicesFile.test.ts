@@ -132,6 +132,17 @@ describe("a file of services", () => {
     assert.strictEqual(await readFile(path, "utf8"), text)
   })
 
+  it("has a service definition, with the folder that the agent writes to", async () => {
+    await using home = await makeHome()
+    await writeFile(`${home.path}/ct-agent.yaml`, `${head}state_dir: state\nservices: { a: { to: 1 }, b: { to: 2 } }`)
+    const args = ["service", "--config", "ct-agent.yaml", "--for", "systemd"]
+    await using agent = runAgent(home, {}, args)
+    assert.strictEqual(await agent.exited, 0, agent.lines.join("\n"))
+    assert.include(agent.stdout(), "Description=Catenet agent of 2 services\n")
+    assert.match(agent.stdout(), /^ExecStart=.* "?--config"? "?\S+\/ct-agent\.yaml"?$/mu)
+    assert.match(agent.stdout(), /^ReadWritePaths="?-\S+\/state"?$/mu)
+  })
+
   it("with secrets that others can read is warned about, and without a login starts nothing", async () => {
     await using home = await makeHome()
     const path = `${home.path}/ct-agent.yaml`
