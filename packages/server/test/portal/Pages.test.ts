@@ -10,6 +10,7 @@ import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import * as Addresses from "../../src/portal/Addresses.ts"
 import { programOf } from "../../src/portal/pages/AccountPage.ts"
 import { textsFor } from "../../src/portal/shell/Language.ts"
 import { english } from "../../src/portal/texts/English.ts"
@@ -48,6 +49,12 @@ const onceOf = (text: string) => /name="once" value="([0-9a-f]{32})"/u.exec(text
 const idsOf = (text: string) => [
   ...new Set([...text.matchAll(/href="\/portal\/tunnels\/([0-9a-f]{32})"/gu)].map(([, id]) => id ?? ""))
 ]
+
+describe("what a saved form answers", () => {
+  plain("is written for addresses of forms alone", () => {
+    assert.includeMembers([...Addresses.forms], Object.keys(english.saved))
+  })
+})
 
 describe("the sessions of an account", () => {
   plain("name the program and its system, and what is not known as it was sent", () => {

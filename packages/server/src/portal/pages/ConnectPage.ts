@@ -6,10 +6,10 @@ import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Installation, Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { type Markup, markup } from "@catenet/platform/Markup"
 import { Redacted } from "effect"
+import { state } from "../shell/AgentState.ts"
 import { field, type Refused } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
-import { state } from "./AgentState.ts"
 
 /** Agents of two tunnels that are started in one folder keep what they know apart. */
 const folderOf = ({ agent_id }: Installation) => `.ct-agent-${agent_id.slice(0, 8)}`

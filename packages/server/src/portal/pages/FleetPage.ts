@@ -3,11 +3,11 @@ import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import type { FleetRow } from "@catenet/domain/tunnels/Usage"
 import { ageText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/platform/Markup"
+import { state } from "../shell/AgentState.ts"
+import * as DayBars from "../shell/DayBars.ts"
 import { activityTabs, panel } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
-import { state } from "./AgentState.ts"
-import * as DayBars from "./DayBars.ts"
 import { silentEdges } from "./SilentEdges.ts"
 
 export interface Facts {

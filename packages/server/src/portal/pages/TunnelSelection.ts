@@ -6,7 +6,7 @@ import * as Base64 from "@catenet/crypto/Base64"
 import * as Bytes from "@catenet/crypto/Bytes"
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { kindOf } from "./AgentState.ts"
+import { kindOf } from "../shell/AgentState.ts"
 
 /** Entries of one page of the list. */
 export const perPage = 50

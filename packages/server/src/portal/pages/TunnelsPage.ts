@@ -3,11 +3,11 @@ import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import type { TokenSums } from "@catenet/domain/tunnels/TunnelTraffic"
 import { type Markup, markup } from "@catenet/platform/Markup"
+import { mode, shortState } from "../shell/AgentState.ts"
 import { callout, field, type Refused } from "../shell/Field.ts"
 import { icon, type Mark, mark } from "../shell/Icons.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
-import { mode, shortState } from "./AgentState.ts"
 import { type Filter, type Query, type Selection, urlOf } from "./TunnelSelection.ts"
 
 export interface Facts extends Selection {

@@ -2,10 +2,10 @@
 import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import type { UsageRow } from "@catenet/domain/tunnels/Usage"
 import { markup } from "@catenet/platform/Markup"
+import * as DayBars from "../shell/DayBars.ts"
 import { activityTabs } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
-import * as DayBars from "./DayBars.ts"
 import { silentEdges } from "./SilentEdges.ts"
 
 export interface Facts {

@@ -1,5 +1,4 @@
 /** What the next page says after a form that was taken, by the form's address, in English. */
-import type * as Addresses from "../Addresses.ts"
 import type { TextsOf } from "./TextsOf.ts"
 
 export const savedTexts = {
@@ -44,7 +43,7 @@ export const savedTexts = {
     "/portal/channels/:channel/allowlist/:email/remove": "The address may no longer claim membership.",
     "/portal/channels/:channel/grants": "The grant is deposited.",
     "/portal/topologies/:id/delete": "The topology is deleted."
-  } satisfies Partial<Readonly<Record<Addresses.FormPath, string>>>
+  }
 }
 
 export type SavedTexts = TextsOf<typeof savedTexts>

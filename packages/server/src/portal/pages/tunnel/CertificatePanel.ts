@@ -1,11 +1,11 @@
 /** How a tunnel's name is served: who holds the key, and how the name comes to a certificate of its own. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/platform/Markup"
+import { mode } from "../../shell/AgentState.ts"
 import { button, more, section, switchForm } from "../../shell/Field.ts"
 import { icon } from "../../shell/Icons.ts"
 import { timestamp } from "../../shell/Timestamp.ts"
 import type { Texts } from "../../texts/English.ts"
-import { mode } from "../AgentState.ts"
 import * as CertificateState from "./CertificateState.ts"
 import type { Controls } from "./Controls.ts"
 

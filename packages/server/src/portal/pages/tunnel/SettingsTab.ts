@@ -7,7 +7,6 @@ import type { Answer } from "../../../edges/EdgeFacts.ts"
 import { button, choice, field, more, section, type Sent, valuesOf } from "../../shell/Field.ts"
 import { timestamp } from "../../shell/Timestamp.ts"
 import type { Texts } from "../../texts/English.ts"
-import * as VerifyReceiptsPage from "../VerifyReceiptsPage.ts"
 import type { Controls } from "./Controls.ts"
 
 const naming = (texts: Texts, { id, name }: Tunnel, sent: Sent | undefined) =>
@@ -86,7 +85,7 @@ const receipts = (texts: Texts, id: string, { known, silent }: Answer<ReadonlyAr
   return more(
     texts.receiptsTitle,
     undefined,
-    markup`<p class="hint">${texts.receiptsText} <a href="${VerifyReceiptsPage.address}">${texts.verifyReceipts}</a></p>
+    markup`<p class="hint">${texts.receiptsText} <a href="/portal/receipts">${texts.verifyReceipts}</a></p>
     <form method="get" action="/portal/tunnels/${id}/receipts.jsonl">
       ${field({ name: "since", type: "number", value: "0", label: texts.receiptsSince, hint: texts.receiptsSinceHint })}
       <button>${texts.receipts}</button></form>

@@ -2,8 +2,8 @@
 import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import { timeText } from "@catenet/domain/values/Format"
 import { type Markup, markup } from "@catenet/platform/Markup"
-import { panel } from "../shell/Field.ts"
 import type { Texts } from "../texts/English.ts"
+import { panel } from "./Field.ts"
 
 export type Day = Pick<TunnelDay, "start" | "uptime_pct" | "visitors" | "bytes_in" | "bytes_out">
 

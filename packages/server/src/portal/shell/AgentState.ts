@@ -5,8 +5,8 @@ import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { timeText } from "@catenet/domain/values/Format"
 import { type Markup, markup } from "@catenet/platform/Markup"
-import { icon, mark } from "../shell/Icons.ts"
 import type { Texts } from "../texts/English.ts"
+import { icon, mark } from "./Icons.ts"
 
 type Kind = "up" | "connected" | "down" | "idle" | "unknown"
 
