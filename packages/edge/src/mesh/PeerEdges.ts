@@ -6,7 +6,7 @@ import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
 import { pem } from "@catenet/crypto/x509/Certificate"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { BoundedMap } from "@catenet/platform/BoundedMap"
-import { formatAddress, parseAddress } from "@catenet/platform/NetworkParser"
+import { type Address, formatAddress, parseAddress } from "@catenet/platform/NetworkParser"
 import { Clock, Context, Effect, Layer, Redacted, Result } from "effect"
 import type { Socket } from "node:net"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
@@ -22,6 +22,8 @@ const missMillis = 30_000
 /** The same if the control plane did not answer: it may know the host when it is back. */
 const unansweredMillis = 1_000
 const maxMisses = 10_000
+/** How long a visitor waits for the control plane where an earlier answer can be used instead. */
+const lookupPatience = "1 second"
 
 export class PeerEdges extends Context.Service<
   PeerEdges,
@@ -41,6 +43,8 @@ export class PeerEdges extends Context.Service<
     const clock = yield* Clock.Clock
     /** End of the cached answer, epoch milliseconds. */
     const misses = new BoundedMap<string, number>(maxMisses)
+    /** The last answer for each host, used while the control plane does not answer. */
+    const found = new BoundedMap<string, Address>(maxMisses)
     const ca = pem(root)
 
     const missed = (host: string) => clock.currentTimeMillisUnsafe() < (misses.get(host) ?? 0)
@@ -49,14 +53,22 @@ export class PeerEdges extends Context.Service<
     }
 
     const locate = Effect.fnUntraced(function* (host: string) {
-      if (client === undefined || missed(host)) return undefined
-      const node = yield* Effect.result(client.lookup({ query: { host: Hostname.make(host) } }))
+      if (client === undefined || missed(host)) return found.get(host)
+      const asked = client.lookup({ query: { host: Hostname.make(host) } })
+      const node = yield* Effect.result(found.has(host) ? Effect.timeout(asked, lookupPatience) : asked)
       if (Result.isFailure(node)) {
-        remember(host, statusOf(node.failure) === 404 ? missMillis : unansweredMillis)
-        return undefined
+        const isUnknown = statusOf(node.failure) === 404
+        if (isUnknown) found.delete(host)
+        remember(host, isUnknown ? missMillis : unansweredMillis)
+        return found.get(host)
       }
       const { edge_id, peer_addr } = node.success
-      if (edge_id !== edgeId && (meshRelayPrivate || isGlobalEndpoint(peer_addr))) return parseAddress(peer_addr)
+      const address = parseAddress(peer_addr)
+      if (address !== undefined && edge_id !== edgeId && (meshRelayPrivate || isGlobalEndpoint(peer_addr))) {
+        found.set(host, address)
+        return address
+      }
+      found.delete(host)
       remember(host, missMillis)
       return undefined
     })

@@ -3,6 +3,7 @@ import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
 import { preface, resets } from "@catenet/testing/edge/floods/Frames"
 import { http2Fields, http2Frame } from "@catenet/testing/edge/fuzz/Samples"
 import { eventually, mintPair, start, temporaryFolder, token } from "@catenet/testing/edge/TestEdge"
+import { until } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { copyFileSync } from "node:fs"
@@ -67,6 +68,35 @@ describe("two edges", () => {
       assert.match(yield* ask(serving.wildcardRoot, "app.zone.test"), /gelb$/)
       const metrics = yield* Effect.promise(() => receiving.metrics())
       assert.strictEqual(metrics['ct_edge_peer_visitors_total{direction="to_peer"}'], 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("use the last answer of a control plane that is silent or down, and forget it when the host is gone", () =>
+    Effect.gen(function* () {
+      const { controlPlane, receiving, serving } = yield* two(["app.zone.test"])
+      yield* Effect.promise(() => serving.authorize(T, "app.zone.test", "gelb"))
+      yield* servingAgent(serving, T, ["app.zone.test"], (stream) => {
+        stream.once("data", () => stream.end("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngelb"))
+      })
+      const visit = Effect.tryPromise(async () => {
+        const visitor = await tlsTo(receiving.frontDoor, serving.wildcardRoot, "app.zone.test")
+        const answer = readAll(visitor)
+        visitor.write("GET / HTTP/1.1\r\nHost: app.zone.test\r\n\r\n")
+        const text = (await answer).toString()
+        visitor.end()
+        return text
+      })
+      assert.match(yield* visit, /gelb$/)
+      controlPlane.down = true
+      assert.match(yield* visit, /gelb$/)
+      Object.assign(controlPlane, { down: false, silent: true })
+      const from = performance.now()
+      assert.match(yield* visit, /gelb$/)
+      assert.isBelow(performance.now() - from, 5_000, "and does not wait for the end of the call")
+      controlPlane.silent = false
+      controlPlane.owners.clear()
+      const gone = Effect.map(Effect.exit(visit), Exit.isFailure)
+      assert.isTrue(yield* until(gone, (isGone) => isGone))
     }).pipe(Effect.scoped)
   )
 
