@@ -98,7 +98,9 @@ const requests = (bearer: Headers, session: Headers) => {
     get("/internal/edges/lookup?host=h9.d9.example.test", admin),
     get(`/internal/edges/lookup?token=${token(9)}`, admin),
     // Without a limit it is every host there is: an edge restores them all.
-    ...["?limit=1000", "?limit=2", `?limit=2&cursor=${lastHost}`].map((page) => get(`/internal/edges/rehydrate/edge-5${page}`, admin)),
+    ...["?limit=1000", "?limit=2", `?limit=2&cursor=${lastHost}`].map((page) =>
+      get(`/internal/edges/rehydrate/edge-5${page}`, admin)
+    ),
     post("/internal/channel/authorize", admin, { channel: token(5), holder: token(5) }),
     post("/internal/channel/authorize", admin, { channel: token(5), holder: token(6) }),
     post("/enroll/issue", admin, { tenant: "t" }),
