@@ -12,7 +12,7 @@ import * as DatabaseRefused from "./DatabaseRefused.ts"
 /** A statement that hangs must not hold locks for ever; long work belongs into batches. */
 const statementLimit = "30 s"
 const idleLimit = "60 s"
-/** Statements here are short; compiling one costs more than it saves, 1 s for a page of what an edge restores. */
+/** Statements here read few rows, for which compilation is not worth its time. */
 export const sessionSettings = {
   statement_timeout: statementLimit,
   idle_in_transaction_session_timeout: idleLimit,
