@@ -68,6 +68,7 @@ holds({
     ],
     "the ports of one host": ["maxListeners"],
     "what is forgotten is asked again, admits more or refuses nothing": [
+      "maxKeySets",
       "maxOwners",
       "maxSeen",
       "maxRemembered",
