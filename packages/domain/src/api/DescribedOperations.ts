@@ -92,7 +92,10 @@ const signedRecord = (name: string) =>
   `\`${name}\` is a signed record; the schema specifies its length, but not its content.`
 
 const endpointRules: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "tunnelControls.setAccess": ["Each slot in `slots` must end after it starts."],
+  "tunnelControls.setAccess": [
+    "Each slot in `slots` must end after it starts.",
+    "`time_zone` must be a name of the IANA time zone database, such as `Europe/Berlin`."
+  ],
   "invitations.redeem": [signedRecord("invitation")],
   "enrollment.redeemBootstrap": ["`pubkey` and `proof` must both be present or both be absent."]
 }

@@ -157,7 +157,10 @@ const boundaries = ({ expires_at, schedule }: AccessPolicy, now: number): Readon
     const minute = localMinute(offset, now)
     const next = (boundary: number) =>
       weeks.map((later) => startOfMinute + (week - mod(minute - boundary, week)) * 60 + later)
-    return schedule.slots.map(span).flatMap(({ length, start }) => [...next(start), ...next(start + length)])
+    return schedule.slots
+      .map(span)
+      .flatMap(({ length, start }) => [start, start + length])
+      .flatMap(next)
   })
   return [...moments, ...changes, ...times].toSorted((x, y) => x - y)
 }

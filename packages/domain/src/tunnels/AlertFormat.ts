@@ -3,7 +3,6 @@
  * address of its own. Mail about an outage is a notice (see the account's page), and no format here.
  */
 import { Schema } from "effect"
-import type { AlertEvent } from "./Alert.ts"
 
 /** `signed` is the default. */
 export const AlertFormat = Schema.Literals(["signed", "slack", "discord", "matrix", "ntfy"])
@@ -20,7 +19,7 @@ export const tokenOf: Readonly<Record<AlertFormat, "none" | "optional" | "requir
 
 /** What happened to which tunnel. Times in Unix seconds. */
 export interface Outage {
-  readonly event: AlertEvent
+  readonly event: "tunnel.down" | "tunnel.up" | "tunnel.test"
   readonly name: string
   readonly since: number
   readonly thresholdSeconds: number

@@ -102,6 +102,9 @@ holds({
     ],
     "of one value": [
       "maxPortRanges",
+      "maxServices",
+      "maxOrigins",
+      "maxRules",
       "maxPerMinute",
       "maxCardUrl",
       "maxBalance",
@@ -112,6 +115,7 @@ holds({
       "maxServiceAccountName",
       "maxThresholdMinutes",
       "maxReceiverLength",
+      "maxTokenLength",
       "maxShareLabel",
       "maxTunnelName",
       "maxUint64",

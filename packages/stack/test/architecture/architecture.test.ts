@@ -117,7 +117,6 @@ const httpClients = new Set([
   // To addresses that accounts have chosen, public ones alone.
   "packages/platform/src/PublicHttp.ts",
   "packages/proxy/src/http2/Http2Exchange.ts",
-  "packages/proxy/src/http2/Http2WebSocket.ts",
   // A script of a page: its policy lets it ask the portal alone.
   "packages/server/src/api/ApiDocs.ts",
   "packages/server/src/http/OutgoingHttp.ts",

@@ -3,8 +3,6 @@
  * that crashed is repeated under the same message id, so receivers can recognize it.
  */
 import * as Hex from "@catenet/crypto/Hex"
-import { native } from "@catenet/crypto/native"
-import * as AlertWebhook from "@catenet/crypto/webhook/AlertWebhook"
 import {
   afterAttempt,
   AlertDelivery,
@@ -13,12 +11,12 @@ import {
   retryPauses,
   takeDelivery
 } from "@catenet/domain/tunnels/Alert"
-import { AlertFormat, callOf } from "@catenet/domain/tunnels/AlertFormat"
+import { AlertFormat } from "@catenet/domain/tunnels/AlertFormat"
 import type { DeliveryBudgetSpent } from "@catenet/domain/tunnels/TunnelErrors"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { AlertSecret } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { over } from "../../runtime/Over.ts"
@@ -27,7 +25,7 @@ import { Settings } from "../../settings/Settings.ts"
 import * as DecryptableFilter from "../../store/DecryptableFilter.ts"
 import { Sealing } from "../../store/Sealing.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
-import { AlertReceivers } from "./AlertReceivers.ts"
+import { AlertReceivers, callFor, type Destination } from "./AlertReceivers.ts"
 
 // The log of deliveries, which is also the queue of those that are still to be made and the account's budget. A pending
 // row is leased by who delivers it, and taken over when that one died.
@@ -143,15 +141,6 @@ export interface Report {
 type Outcome = Pick<AlertDelivery, "at" | "event" | "status" | "detail">
 type Logged = Outcome & { readonly id: number }
 
-/** Where a report goes, and as what. */
-interface Destination {
-  readonly name: string
-  readonly webhookUrl: string
-  readonly format: AlertFormat
-  readonly receiverToken: Redacted.Redacted | null
-  readonly secret: AlertSecret
-}
-
 const dependencies = Effect.gen(function* () {
   const store = yield* makeAlertDeliveryStore
   const receivers = yield* AlertReceivers
@@ -189,24 +178,6 @@ const record = Effect.fnUntraced(function* (
 interface Named {
   readonly messageId: string
   readonly at: UnixSeconds
-}
-
-/** What the receiver gets: the same with every attempt. */
-const callFor = (
-  portal: string,
-  report: Omit<Report, "subject">,
-  { messageId, at }: Named,
-  { format, name, receiverToken, secret, webhookUrl }: Destination
-) => {
-  const { event, since, thresholdSeconds, tunnelId } = report
-  if (format !== "signed") {
-    const outage = { event, name, since, thresholdSeconds, page: `${portal}/portal/tunnels/${tunnelId}` }
-    const token = receiverToken === null ? undefined : Redacted.value(receiverToken)
-    return callOf(format, webhookUrl, token, messageId, outage)
-  }
-  const times = { since: BigInt(since), thresholdSecs: BigInt(thresholdSeconds), sentAt: BigInt(at) }
-  const signed = AlertWebhook.sign(native, secret, messageId, { event, tunnelId, name, ...times })
-  return { ...signed, method: "POST", url: webhookUrl } as const
 }
 
 const send = Effect.fnUntraced(function* (
