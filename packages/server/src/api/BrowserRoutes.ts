@@ -114,7 +114,8 @@ export const browserRoutes: Readonly<
     ...[0, 1, 2, 3, 4, 5, 6].map((day) => `day${day}`),
     "start",
     "end",
-    "tz_offset"
+    "tz_offset",
+    "time_zone"
   ],
   "POST /portal/tunnels/:id/access/clear": ["Opens it without restriction."],
   "POST /portal/tunnels/:id/share-links": ["Makes a share link and shows it once.", "ttl", "single_use", "label"],
