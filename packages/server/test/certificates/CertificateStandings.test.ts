@@ -53,7 +53,7 @@ const says = (named: Named, agent: number, step: string) =>
 
 const page = (headers: Readonly<Record<string, string>>, { id }: Named, language: string) =>
   Effect.flatMap(
-    TestServer.raw(`/portal/tunnels/${id}`, { headers: { ...headers, "accept-language": language } }),
+    TestServer.raw(`/portal/tunnels/${id}?tab=certificate`, { headers: { ...headers, "accept-language": language } }),
     (answer) => Effect.promise(() => answer.text())
   )
 
