@@ -97,7 +97,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         ([, at]) => at
       )
       assert.isNotEmpty(resources)
-      for (const at of resources) assert.match(at ?? "", /^(?:data:|\/portal\/static\/[\w.-]+)$/)
+      for (const at of resources) assert.match(at ?? "", /^(?:data:.*|\/portal\/static\/[\w.-]+)$/)
       assert.notMatch(html, /<script(?! type="module" src=)|\son\w+=/)
       const policy = page.headers.get("content-security-policy") ?? ""
       assert.match(policy, /^default-src 'none'; /)
