@@ -45,7 +45,7 @@ export const databaseOptions = HostDatabase.options
 export const prefixes: ReadonlyArray<string> = (
   ".well-known accounts admin agent agent.tgz badge billing bootstrap channel datenschutz docs enroll gate healthz " +
   "impressum install.sh internal join llms.txt me metrics net network-info nutzungsbedingungen openapi.json " +
-  "operators payment pki portal readyz registry releases status"
+  "operators payment pki portal readyz registry releases schemas status"
 ).split(" ")
 
 const mounted = Layer.effectDiscard(

@@ -133,7 +133,16 @@ const flattened = (schema: unknown): unknown => {
   return own
 }
 
-/** The JSON Schema of the file. */
+/**
+ * The JSON Schema of the file.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { jsonSchema } from "@catenet/domain/tunnels/ServicesFile"
+ *
+ * assert.equal(Reflect.get(Object(jsonSchema()), "title"), "ct-agent services")
+ * ```
+ */
 export const jsonSchema = (): Json => {
   const { definitions, schema } = Schema.toJsonSchemaDocument(ServicesFile, { onExcessProperty: "error" })
   return {

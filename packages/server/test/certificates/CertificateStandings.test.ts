@@ -147,7 +147,7 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("the stand
       yield* stream.until("event: certificate\ndata: ")
       const done = yield* page(headers, name, "en")
       assert.notInclude(done, "refused a certificate")
-      assert.include(done, '<span class="tier gruen">end-to-end (gruen)</span>')
+      assert.include(done, '<span class="mode gruen">')
       assert.deepInclude(yield* standing(name), { status: "gruen", place: null, step: null, failure: null })
     }).pipe(Effect.scoped)
   )
