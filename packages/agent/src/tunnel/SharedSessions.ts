@@ -1,6 +1,6 @@
 /**
  * The sessions that the tunnels of one process share: one to each process of an edge, and another one where an edge takes no more
- * registrations on it. An edge of before says nothing of several and gets one session for each tunnel.
+ * registrations on it. An older edge does not say how many it takes: there each tunnel has a session.
  */
 import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import { Context, Effect, Exit, Scope, Semaphore } from "effect"

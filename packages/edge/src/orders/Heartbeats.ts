@@ -1,6 +1,7 @@
 /**
- * Sends signed heartbeats to the control plane with the addresses for peers and for orders. The response names an epoch: if it is
- * not the edge's own, orders were not written for it for a while, and the whole state is restored. Heartbeats continue meanwhile.
+ * Sends signed heartbeats to the control plane with the addresses for peers and for orders. The response names an epoch. If it is
+ * another than the edge's, the control plane had taken the edge for dead and kept no orders for it, so the edge restores its whole
+ * state. Heartbeats continue meanwhile.
  */
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import * as Hex from "@catenet/crypto/Hex"

@@ -176,7 +176,7 @@ const answer = Effect.fnUntraced(function* (state: State, { id, key, signature, 
   if (pinned === undefined || !Exchange.verify(native, bytesOf(pinned), question, bytesOf(signature)))
     return yield* new TicketKeysRefused()
   const { last } = yield* store.last()
-  // A database that was restored knows less than the edge; it is told everything again.
+  // The database was restored from a backup and knows less than the edge, which therefore gets everything again.
   const from = since > last ? 0 : since
   const found = last === from ? [] : yield* store.since({ since: from, limit: certificatesInAnswer })
   const revision = found.at(-1)?.revision ?? from
