@@ -192,11 +192,12 @@ export class AcmeServer {
   #spendLimit(account: string) {
     const { limit, now } = this.#options
     if (limit === undefined) return
-    const since = now() - limit.seconds * 1000
-    const placed = (this.#placed.get(account) ?? []).filter((at) => at > since)
-    const seconds = Math.ceil(((placed.at(-limit.orders) ?? now()) - since) / 1000)
+    const at = now()
+    const since = at - limit.seconds * 1000
+    const placed = (this.#placed.get(account) ?? []).filter((each) => each > since)
+    const seconds = Math.ceil(((placed.at(-limit.orders) ?? at) - since) / 1000)
     if (placed.length >= limit.orders) throw new AcmeProblem("rateLimited", "too many orders", seconds)
-    this.#placed.set(account, [...placed, now()])
+    this.#placed.set(account, [...placed, at])
   }
 
   #orderOf({ chain, challenges, id, name, status }: Order) {
