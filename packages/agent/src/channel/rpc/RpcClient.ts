@@ -74,8 +74,9 @@ export const make = (stream: Duplex, onToolsChanged: () => void = () => {}): Ses
     if (notification !== undefined) notified(notification)
     else {
       // In order, only one response is outstanding, whatever its id; a peer without cancellation also answers cancelled requests.
-      const [first] = pending.values()
-      const found = isConcurrent || hasCancelled ? pending.get(idOf(message)) : first
+      const id = isConcurrent || hasCancelled ? idOf(message) : pending.keys().next().value
+      const found = pending.get(id)
+      pending.delete(id)
       if (found !== undefined) Deferred.doneUnsafe(found.reply, Effect.succeed(Bytes.copy(message)))
     }
     return true
@@ -87,7 +88,10 @@ export const make = (stream: Duplex, onToolsChanged: () => void = () => {}): Ses
 
   const cancel = (id: bigint, { reply }: Pending) => {
     const sent = send(stream, Bytes.fromText(Notification.write(Notification.cancelled, { requestId: id })))
-    if (isConcurrent) return Effect.ignore(sent)
+    if (isConcurrent) {
+      pending.delete(id)
+      return Effect.ignore(sent)
+    }
     hasCancelled = true
     return Effect.andThen(sent, Deferred.await(reply)).pipe(
       Effect.timeoutOrElse({ duration: cancelBound, orElse: () => Effect.sync(() => void stream.destroy()) }),
@@ -106,8 +110,7 @@ export const make = (stream: Duplex, onToolsChanged: () => void = () => {}): Ses
       const entry: Pending = { reply: Deferred.makeUnsafe(), report }
       pending.set(id, entry)
       return yield* send(stream, message).pipe(
-        Effect.andThen(Effect.onInterrupt(Deferred.await(entry.reply), () => cancel(id, entry))),
-        Effect.ensuring(Effect.sync(() => pending.delete(id)))
+        Effect.andThen(Effect.onInterrupt(Deferred.await(entry.reply), () => cancel(id, entry)))
       )
     },
     (requesting) => line.withPermits(1)(requesting)

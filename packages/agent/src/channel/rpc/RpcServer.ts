@@ -79,7 +79,8 @@ const cancels = ({ isConcurrent, running }: Serving, message: Uint8Array) => {
   return cancel !== undefined || (isConcurrent && asked !== undefined)
 }
 
-const write = ({ stream, writing }: Serving, message: Uint8Array) => writing.withPermits(1)(send(stream, message))
+const write = ({ isConcurrent, stream, writing }: Serving, message: Uint8Array) =>
+  isConcurrent ? writing.withPermits(1)(send(stream, message)) : send(stream, message)
 
 /** Reports the progress of a request, if its caller wants it. */
 const reporting = (serving: Serving, request: Envelope.Request) => {
