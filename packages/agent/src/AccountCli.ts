@@ -56,6 +56,23 @@ export const tunnels = Command.make(
   Command.withExamples([{ command: "ct-agent tunnels --json", description: "With all details" }])
 )
 
+export const exported = Command.make(
+  "export",
+  {},
+  loaded(async () => (await import("./commands/export.ts")).exported)
+).pipe(
+  Command.withDescription(
+    "Prints a file of services (ct-agent.yaml) with the tunnels of your account. The local service of a tunnel is known " +
+      "if ct-agent http served it on this machine; the others are left to fill in, and ct-agent check names them. If " +
+      "--config names a file of services, its text is kept, and what it lacks is added. The file holds no secrets."
+  ),
+  Command.withShortDescription("Write the file of services from your account"),
+  Command.withExamples([
+    { command: "ct-agent export > ct-agent.yaml", description: "From single commands to one file" },
+    { command: "ct-agent export --config ct-agent.yaml", description: "The file with what it lacks" }
+  ])
+)
+
 const create = Command.make(
   "create",
   { name: Argument.String("name") },

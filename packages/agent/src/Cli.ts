@@ -3,7 +3,7 @@ import * as Documentation from "@catenet/platform/Documentation"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
 import { Argument, CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
-import { expose, http, login, logout, tunnel, tunnels, whoami } from "./AccountCli.ts"
+import { exported, expose, http, login, logout, tunnel, tunnels, whoami } from "./AccountCli.ts"
 import { channel, relayNode } from "./ChannelCli.ts"
 import { argumentsOf } from "./commands/help.ts"
 import * as Flags from "./Flags.ts"
@@ -260,6 +260,7 @@ export const program = root.pipe(
     tunnel,
     init,
     check,
+    exported,
     reload,
     onboard,
     status,

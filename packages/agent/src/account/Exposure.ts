@@ -38,6 +38,8 @@ interface Exposed {
 }
 
 const urlFile = (stateDir: string) => `${stateDir}/url`
+/** Where the local service was at the last run, for `ct-agent export`. */
+const originFile = (stateDir: string) => `${stateDir}/origin`
 const utf8 = new TextEncoder()
 
 /** A known tunnel is served as it is: another kind or port is refused. */
@@ -101,6 +103,8 @@ const exposedTunnel = Effect.fn("Exposure.of")(function* (
   const stateDir = join(base, tunnel.id)
   const kept = isFresh ? undefined : yield* keptUrl(stateDir)
   const url = kept ?? (yield* install(account, tunnel, stateDir))
+  const origin = utf8.encode(formatService(exposure.origin))
+  yield* PrivateFile.replaceAll([{ path: originFile(stateDir), bytes: origin }])
   const exposed: Exposed = { tunnel, hostname: tunnel.hostname, url, stateDir, isKept: kept !== undefined }
   return exposed
 })
@@ -142,6 +146,13 @@ export const nameOf = ({ name, origin, port }: Pick<Exposure, "name" | "origin" 
   `${hostname().split(".")[0] ?? "machine"}-${port === undefined ? "" : `${port.protocol}-`}${origin.port}`.slice(-60)
 
 const folderOf = ({ stateDir }: Pick<Exposure, "stateDir">) => join(stateDir ?? join(homedir(), ".ct-agent"), "exposed")
+
+/** Where the service of this tunnel was on this machine, when it was last given an address. */
+export const keptOrigin = Effect.fnUntraced(function* (stateDir: string | undefined, { id }: Tunnel) {
+  const path = originFile(join(folderOf({ stateDir }), id))
+  const bytes = yield* Effect.orElseSucceed(PrivateFile.read(path), () => undefined)
+  return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
+})
 
 /** With its own certificate the name becomes end-to-end (gruen); until then the edge terminates TLS. */
 const modeOf = ({ port }: Exposure, { hostname, stateDir }: Exposed) =>

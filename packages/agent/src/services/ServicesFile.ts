@@ -21,6 +21,7 @@ const longestFile = 4_194_304
 /** A file that is well formed. Whether its services can be served is decided by `ServicePlan`. */
 export interface Loaded {
   readonly file: ServicesFile
+  readonly text: string
   /** Where a value is and what it is called, to begin a sentence: `ct-agent.yaml:4:9: services.shop.to`. */
   readonly at: (path: Path) => string
 }
@@ -148,7 +149,7 @@ export const parse = (yaml: typeof Yaml, name: string, text: string): Result.Res
   if (Result.isFailure(value))
     return Result.fail([problem(`${name}:1:1`, "has too many aliases", "write the values out")])
   const decoded = Schema.decodeUnknownResult(ServicesFile)(value.success, { errors: "all", onExcessProperty: "error" })
-  if (Result.isSuccess(decoded)) return Result.succeed({ file: decoded.success, at: (path) => at(path) })
+  if (Result.isSuccess(decoded)) return Result.succeed({ file: decoded.success, text, at: (path) => at(path) })
   const { issues } = SchemaIssue.makeFormatterStandardSchemaV1()(decoded.failure.issue)
   return Result.fail(
     issues.map(({ message, path = [] }) => {

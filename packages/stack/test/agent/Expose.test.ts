@@ -100,6 +100,8 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 second
       const other = yield* ended(at, ["http", String(port), "--name", "desk", "--host", "other.zone.test"])
       assert.strictEqual(other.code, 4)
       assert.include(other.stderr, "has the host name desk.zone.test, not other.zone.test")
+      const file = yield* ended(at, ["export"])
+      assert.include(file.stdout, `services:\n  desk:\n    to: localhost:${port}\n    host: desk.zone.test\n`)
       for (const bad of [
         ["--control-plane", "portal"],
         ["--host", "a..b"]

@@ -130,6 +130,17 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "180 second
       assert.strictEqual(again.lines.filter((line) => /event: registered.*service=beta/u.test(line)).length, 1)
       assert.strictEqual((yield* ended(at, ["reload", ...args])).stdout, "nothing has changed\n")
 
+      // The account makes the same file: with what this one knows of local services it changes nothing.
+      const file = yield* ended(at, ["export", ...args])
+      writeFileSync(join(at.path, "ct-agent.yaml"), file.stdout)
+      assert.strictEqual((yield* ended(at, ["reload", ...args])).stdout, "nothing has changed\n", file.stderr)
+      const bare = yield* ended(at, ["export"])
+      assert.match(bare.stderr, /set the local service \(to\) of: (?:(?:alpha|second|gamma)(?:, )?){3}$/u)
+      writeFileSync(join(at.path, "bare.yaml"), bare.stdout)
+      const open = yield* ended(at, ["check", "bare.yaml"])
+      assert.strictEqual(open.code, 3)
+      assert.match(open.stderr, /bare\.yaml:\d+:\d+: services\.second\.to is not a local service/u)
+
       // Twenty reloads under load: the origin of one service changes each time, and another service comes and goes.
       const over = new AbortController()
       const seen = new Map<string, number>()

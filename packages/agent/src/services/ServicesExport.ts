@@ -1,0 +1,91 @@
+/**
+ * The file of services that an account's tunnels make. A file that is given keeps its text, its comments and everything that it
+ * says; services and options that it lacks are added.
+ */
+import { labelOf } from "@catenet/domain/tunnels/HostnameOwnership"
+import { schemaPath, type ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
+import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import type * as Yaml from "yaml"
+import { printable } from "../terminal/Log.ts"
+
+export interface Given {
+  readonly text: string
+  readonly services: Readonly<Record<string, ServiceEntry>>
+}
+
+export interface Exported {
+  readonly text: string
+  /** Services whose `to` has to be filled in. */
+  readonly open: ReadonlyArray<string>
+  /** Why tunnels are not in the file. */
+  readonly left: ReadonlyArray<string>
+}
+
+/** A file without services yet. */
+export const empty = (controlPlane: string): Given => ({
+  text: `# yaml-language-server: $schema=${controlPlane}${schemaPath}\n# Written by ct-agent export.\n\ncontrol_plane: ${JSON.stringify(controlPlane)}\n`,
+  services: {}
+})
+
+/** The host name that its owner chose; the platform gives a new tunnel of this name the other ones again. */
+const chosenHost = ({ hostname, hostname_proof, name }: Tunnel) => {
+  const host = hostname ?? hostname_proof?.hostname
+  const isAssigned =
+    hostname_proof === null &&
+    /^-[0-9a-f]{8}\./u.test((host ?? "").slice(labelOf(name).length)) &&
+    host?.startsWith(labelOf(name)) === true
+  return isAssigned ? undefined : host
+}
+
+const keyOf = (name: string, taken: ReadonlySet<string>) => {
+  const label = labelOf(name).replace(/-+$/u, "")
+  for (let number = 1; ; number++) {
+    const key = number === 1 ? label : `${label}-${number}`
+    if (!taken.has(key)) return key
+  }
+}
+
+const isServedBy =
+  ({ hostname, name }: Tunnel) =>
+  ([key, entry]: readonly [string, ServiceEntry]) =>
+    entry.token !== undefined || entry.bootstrap !== undefined ? entry.host === hostname : (entry.name ?? key) === name
+
+/** `originOf` answers where the service of a tunnel is on this machine, if that is known. */
+export const write = (
+  yaml: typeof Yaml,
+  tunnels: ReadonlyArray<Tunnel>,
+  originOf: (tunnel: Tunnel) => string | undefined,
+  { services, text }: Given
+): Exported => {
+  const document = yaml.parseDocument(text)
+  const known = document.get("services")
+  const all = yaml.isMap(known) ? known : new yaml.YAMLMap()
+  if (all !== known) document.set("services", all)
+  const [open, left, seen]: [Array<string>, Array<string>, Set<string>] = [[], [], new Set()]
+  const keys = new Set(Object.keys(services))
+  for (const tunnel of tunnels) {
+    const { kind, name } = tunnel
+    const host = chosenHost(tunnel)
+    if (kind !== "http") left.push(`${name} has a public port; serve it with ct-agent ${kind} PORT --name ${name}`)
+    else if (seen.has(name)) left.push(`another tunnel is called ${name}, too; rename one of them`)
+    else {
+      seen.add(name)
+      const found = Object.entries(services).find(isServedBy(tunnel))?.[0]
+      const entry = all.items.find(({ key }) => String(key) === found)?.value
+      if (yaml.isMap(entry) && host !== undefined && !entry.has("host")) entry.set("host", host)
+      if (found !== undefined) continue
+      const key = keyOf(name, keys)
+      const to = document.createNode(originOf(tunnel) ?? null)
+      if (to.value === null) {
+        open.push(key)
+        to.comment = " the local service: a port, host:port or http://host:port"
+      }
+      keys.add(key)
+      all.set(
+        document.createNode(key),
+        document.createNode({ to, ...(name !== key && { name }), ...(host !== undefined && { host }) })
+      )
+    }
+  }
+  return { text: document.toString({ lineWidth: 0, nullStr: "" }), open, left: left.map(printable) }
+}

@@ -1,0 +1,143 @@
+/** The file of services and the tunnels of an account say the same. */
+import { allOff } from "@catenet/domain/edges/TunnelOptions"
+import { deriveHostname, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
+import { ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
+import { Tunnel, TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { TunnelId } from "@catenet/domain/values/Ids"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { propertyRuns } from "@catenet/testing/runs"
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Result, Schema } from "effect"
+import * as yaml from "yaml"
+import * as ServicesExport from "../../src/services/ServicesExport.ts"
+import * as ServicesFile from "../../src/services/ServicesFile.ts"
+
+const zone = "zone.example.net"
+const origin = "http://127.0.0.1:3000"
+
+interface Wanted {
+  readonly name: TunnelName
+  readonly host?: Hostname | undefined
+}
+
+/** The tunnel that the control plane makes when it is asked for this. */
+const made = ({ host, name }: Wanted, number: number, isProved = true): Tunnel => {
+  const given = Hostname.make(deriveHostname(name, "0123456789abcdef", zone))
+  return new Tunnel({
+    id: TunnelId.make(String(number).padStart(32, "0")),
+    name,
+    hostname: host === undefined ? given : isProved ? host : null,
+    hostname_proof:
+      host === undefined
+        ? null
+        : new HostnameProof({ hostname: host, state: isProved ? "proved" : "pending", checked_at: null, records: [] }),
+    status: "gelb",
+    claim_deadline: null,
+    require_login: false,
+    allow_any_login: false,
+    bridge_mode: "off",
+    owned: true,
+    created_at: UnixSeconds.make(number),
+    kind: "http",
+    port: null,
+    port_host: null,
+    agent_proof: "optional",
+    ...allOff
+  })
+}
+
+const unique = (all: ReadonlyArray<Wanted>) =>
+  [...new Map(all.map((each) => [each.name, each])).values()].filter(
+    ({ host }, at, rest) => host === undefined || rest.findIndex((other) => other.host === host) === at
+  )
+
+const sorted = (all: ReadonlyArray<Wanted>) =>
+  all.map(({ host, name }) => ({ name, host })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+
+/** What the services of a file ask the control plane for. */
+const asked = (services: Readonly<Record<string, ServiceEntry>>): ReadonlyArray<Wanted> =>
+  sorted(Object.entries(services).map(([key, { host, name }]) => ({ name: name ?? TunnelName.make(key), host })))
+
+const read = (text: string) => {
+  const loaded = ServicesFile.parse(yaml, "ct-agent.yaml", text)
+  return Result.isSuccess(loaded) ? loaded.success.file.services : assert.fail(JSON.stringify(loaded.failure))
+}
+
+const empty = ServicesExport.empty("https://portal.example.net")
+const Wanted = Schema.Struct({
+  name: TunnelName,
+  host: Schema.optionalKey(Schema.UndefinedOr(Hostname)),
+  isProved: Schema.Boolean
+})
+const some = Schema.Array(Wanted).check(Schema.isMinLength(1), Schema.isMaxLength(12))
+const runs = { arbitrary: { runs: propertyRuns } }
+
+describe("the file of services and the account", () => {
+  it.prop(
+    "an account's tunnels make a valid file whose services ask for the same tunnels",
+    [Arbitrary.schema(some)],
+    ([all]) => {
+      const wanted = unique(all)
+      const tunnels = wanted.map((each, n) => made(each, n, all.find(({ name }) => name === each.name)?.isProved))
+      const { left, open, text } = ServicesExport.write(yaml, tunnels, () => origin, empty)
+      assert.deepStrictEqual([left, open], [[], []])
+      const services = read(text)
+      assert.deepStrictEqual(asked(services), sorted(wanted))
+      const again = ServicesExport.write(yaml, tunnels, () => origin, { text, services })
+      assert.strictEqual(again.text, text, "nothing is added twice")
+    },
+    runs
+  )
+
+  it.prop(
+    "the tunnels that a file asks for make the same file, beside what only the agent knows",
+    [Arbitrary.schema(some), Arbitrary.schema(ServiceEntry)],
+    ([all, { proxy_protocol, tls, to }]) => {
+      const local = { to, ...(tls && { tls }), ...(proxy_protocol && { proxy_protocol }) }
+      const services = Object.fromEntries(
+        unique(all).map(({ host, name }, n) => [`s${n}`, new ServiceEntry({ ...local, name, ...(host && { host }) })])
+      )
+      const file = { control_plane: "https://portal.example.net", services }
+      const tunnels = asked(services).map((each, n) => made(each, n))
+      const text = `# kept\n${yaml.stringify(JSON.parse(JSON.stringify(file)), { lineWidth: 0 })}`
+      const back = ServicesExport.write(yaml, tunnels, () => undefined, { text, services: read(text) })
+      assert.deepStrictEqual([back.left, back.open, back.text], [[], [], text])
+      const elsewhere = ServicesExport.write(yaml, tunnels, () => String(to), empty)
+      assert.deepStrictEqual(asked(read(elsewhere.text)), asked(services))
+    },
+    runs
+  )
+
+  it("leaves what it cannot say to its reader: unknown local services, ports, and two tunnels of one name", () => {
+    const [cam, pi] = [TunnelName.make("Cam (2)!"), TunnelName.make("pi")]
+    const ssh = new Tunnel({ ...made({ name: TunnelName.make("ssh") }, 3), hostname: null, kind: "tcp", port: 20_022 })
+    const tunnels = [made({ name: cam }, 0), made({ name: pi }, 1), made({ name: pi }, 2), ssh]
+    const { left, open, text } = ServicesExport.write(
+      yaml,
+      tunnels,
+      ({ name }) => (name === pi ? origin : undefined),
+      empty
+    )
+    assert.deepStrictEqual(open, ["cam-2"])
+    assert.deepStrictEqual(left, [
+      "another tunnel is called pi, too; rename one of them",
+      "ssh has a public port; serve it with ct-agent tcp PORT --name ssh"
+    ])
+    assert.include(
+      text,
+      "  cam-2:\n    to: # the local service: a port, host:port or http://host:port\n    name: Cam (2)!\n"
+    )
+    assert.include(text, `  pi:\n    to: ${origin}\n`)
+    const checked = ServicesFile.parse(yaml, "ct-agent.yaml", text)
+    assert.isTrue(Result.isFailure(checked), "the file is checked with the place that is open")
+  })
+
+  it("adds to a file what it lacks, and keeps its comments", () => {
+    const [shop, api] = [TunnelName.make("shop"), TunnelName.make("api")]
+    const text = "control_plane: https://portal.example.net\nservices:\n  shop:\n    to: 3000 # ours\n"
+    const tunnels = [made({ name: shop, host: Hostname.make("shop.example.org") }, 0), made({ name: api }, 1)]
+    const { text: added } = ServicesExport.write(yaml, tunnels, () => origin, { text, services: read(text) })
+    assert.strictEqual(added, `${text}    host: shop.example.org\n  api:\n    to: ${origin}\n`)
+  })
+})
