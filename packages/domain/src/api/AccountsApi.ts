@@ -14,6 +14,7 @@ import {
 } from "../billing/CreditErrors.ts"
 import { Account, Issuance, PaymentIntent } from "../billing/Credits.ts"
 import { EdgeUnavailable } from "../edges/EdgeErrors.ts"
+import { AccountLimit, AccountLimits, AccountLimitsChange } from "../identity/AccountLimits.ts"
 import {
   IdentityProviderFailed,
   IdentityProviderNotConfigured,
@@ -183,32 +184,36 @@ export class ProvisioningApi extends HttpApiGroup.make("provisioning")
 /** Any that the identity provider may give: limits can be set before the account's first request. */
 const subject = { subject: Subject }
 
-/** As many as a column of the database holds. */
-const limitOfAccount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))
-
 export class OperatorsApi extends HttpApiGroup.make("operators")
   .annotate(OpenApi.Description, "Accounts, for operators")
   .add(
     HttpApiEndpoint.post("setMaxTunnels", "/admin/accounts/:subject/max-tunnels", {
       params: subject,
-      payload: Schema.Struct({ max: limitOfAccount }),
+      payload: Schema.Struct({ max: AccountLimit }),
       success: HttpApiSchema.Empty(200)
     })
       .annotate(OpenApi.Summary, "Sets how many tunnels an account may have.")
       .middleware(ReadsBody),
     HttpApiEndpoint.post("setMaxChannels", "/admin/accounts/:subject/max-channels", {
       params: subject,
-      payload: Schema.Struct({ max: limitOfAccount }),
+      payload: Schema.Struct({ max: AccountLimit }),
       success: HttpApiSchema.Empty(200)
     })
       .annotate(OpenApi.Summary, "Sets how many channels an account may have.")
       .middleware(ReadsBody),
-    HttpApiEndpoint.get("limits", "/admin/accounts/:subject", {
-      params: subject,
-      success: Schema.Struct({ subject: Subject, max_tunnels: Count, max_channels: Count })
-    })
+    HttpApiEndpoint.get("limits", "/admin/accounts/:subject", { params: subject, success: AccountLimits })
       .annotate(OpenApi.Summary, "Returns the limits of an account.")
       .middleware(ReadsParameters),
+    HttpApiEndpoint.patch("changeLimits", "/admin/accounts/:subject", {
+      params: subject,
+      payload: AccountLimitsChange,
+      success: AccountLimits
+    })
+      .annotate(
+        OpenApi.Summary,
+        "Sets how many tunnels, channels, public ports and own host names an account may have; null restores the setting of all accounts."
+      )
+      .middleware(ReadsBody),
     /** Newest first. */
     HttpApiEndpoint.get("auditLog", "/admin/audit-log", {
       query: {

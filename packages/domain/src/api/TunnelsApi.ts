@@ -86,6 +86,7 @@ const writes = [
       HostnameReserved,
       HostnameTaken,
       IdempotencyKeyReused,
+      LimitReached,
       NoPortLeft,
       PortLimitReached,
       PortRefused,

@@ -1,5 +1,6 @@
 import { DeleteConfirmation } from "@catenet/domain/api/AccountsApi"
 import * as Credits from "@catenet/domain/billing/Credits"
+import * as AccountLimits from "@catenet/domain/identity/AccountLimits"
 import * as ServiceAccount from "@catenet/domain/identity/ServiceAccount"
 import * as AuditEffect from "@catenet/domain/values/AuditEffect"
 import * as Email from "@catenet/domain/values/Email"
@@ -20,5 +21,6 @@ describeNouns("Hostname", Hostname)
 describeNouns("Ids", Ids)
 describeNouns("Keys", Keys)
 describeNouns("Numbers", Numbers)
+describeNouns("AccountLimits", AccountLimits)
 describeNouns("ServiceAccount", ServiceAccount)
 describeNouns("Tokens", Tokens)

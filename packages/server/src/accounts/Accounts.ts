@@ -4,8 +4,10 @@
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import { ChannelId } from "@catenet/domain/channels/Channel"
+import { AccountLimits, type AccountLimitsChange, type Limited, limited } from "@catenet/domain/identity/AccountLimits"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { Subject } from "@catenet/domain/values/Ids"
+import { Count } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -21,18 +23,21 @@ import { GateSessions } from "../tunnels/GateSessions.ts"
 import { LoginOrders } from "../tunnels/LoginOrders.ts"
 import { TokenRotations } from "../tunnels/TokenRotations.ts"
 
-/** What an operator allows an account, and everything that ends with an account. */
-const Limited = Schema.Struct({
-  subject: Subject,
-  email: Schema.NullOr(Schema.String),
+const limits = {
   maxTunnels: Schema.NullOr(Schema.Int),
   maxChannels: Schema.NullOr(Schema.Int),
+  maxPorts: Schema.NullOr(Schema.Int),
+  maxHosts: Schema.NullOr(Schema.Int)
+}
+/** What an operator allows an account, and everything that ends with an account. */
+const LimitedRow = Schema.Struct({
+  subject: Subject,
+  email: Schema.NullOr(Schema.String),
+  ...limits,
   tunnels: Schema.Int
 })
 /** An account that has a limit of its own, and how many tunnels it has. */
-export type LimitedAccount = typeof Limited.Type
-
-const Limits = Schema.Struct({ maxTunnels: Schema.NullOr(Schema.Int), maxChannels: Schema.NullOr(Schema.Int) })
+export type LimitedAccount = typeof LimitedRow.Type
 
 const makeAccountStore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -40,27 +45,30 @@ const makeAccountStore = Effect.gen(function* () {
     transaction: sql.withTransaction,
     limits: SqlSchema.findOneOption({
       Request: Schema.String,
-      Result: Limits,
+      Result: Schema.Struct(limits),
       execute: (subject) => sql`
-        select coalesce(l.max_tunnels, m.max_tunnels) as max_tunnels, coalesce(l.max_channels, m.max_channels) as max_channels
+        select coalesce(l.max_tunnels, m.max_tunnels) as max_tunnels, coalesce(l.max_channels, m.max_channels) as max_channels,
+          coalesce(l.max_ports, m.max_ports) as max_ports, coalesce(l.max_hosts, m.max_hosts) as max_hosts
         from (select quota_subject(${subject}) as maker) q
           left join account_limits l on l.subject = ${subject} left join account_limits m on m.subject = q.maker`
     }),
-    setMaxTunnels: (subject: string, maxTunnels: number) =>
-      sql`insert into account_limits ${sql.insert({ subject, maxTunnels })}
-        on conflict (subject) do update set max_tunnels = excluded.max_tunnels
-        where account_limits.max_tunnels is distinct from excluded.max_tunnels returning 1`,
-    setMaxChannels: (subject: string, maxChannels: number) =>
-      sql`insert into account_limits ${sql.insert({ subject, maxChannels })}
-        on conflict (subject) do update set max_channels = excluded.max_channels
-        where account_limits.max_channels is distinct from excluded.max_channels returning 1`,
+    /** Answers a row where it was another limit before. */
+    setLimit: (subject: string, what: Limited, max: number | null) => {
+      const column = sql(`max_${what}`)
+      return max === null
+        ? sql`update account_limits set ${column} = null where subject = ${subject} and ${column} is not null returning 1`
+        : sql`insert into account_limits as l (subject, ${column}) values (${subject}, ${max})
+            on conflict (subject) do update set ${column} = excluded.${column}
+            where l.${column} is distinct from excluded.${column} returning 1`
+    },
     limited: SqlSchema.findAll({
       Request: Schema.Int,
-      Result: Limited,
+      Result: LimitedRow,
       execute: (limit) => sql`
-        select l.subject, e.email, l.max_tunnels, l.max_channels,
+        select l.subject, e.email, l.max_tunnels, l.max_channels, l.max_ports, l.max_hosts,
           (select count(*) from tunnels t where t.subject = l.subject) as tunnels
         from account_limits l left join account_emails e on e.subject = l.subject
+        where num_nonnulls(l.max_tunnels, l.max_channels, l.max_ports, l.max_hosts) > 0
         order by l.subject limit ${limit}`
     }),
 
@@ -114,16 +122,14 @@ export class Accounts extends Context.Service<
   Accounts,
   {
     /**
-     * `actor` is who does it; without one an operator, by the admin token. The account may have made no request yet: a limit
-     * set before holds from its first one.
+     * Null is the limit of all accounts again. `actor` is who does it; without one an operator, by the admin token. The account
+     * may have made no request yet: a limit set before holds from its first one.
      */
-    readonly setMaxTunnels: (subject: Subject, max: number, actor?: string) => Effect.Effect<void>
-    readonly setMaxChannels: (subject: Subject, max: number, actor?: string) => Effect.Effect<void>
+    readonly setLimit: (subject: Subject, what: Limited, max: number | null, actor?: string) => Effect.Effect<void>
+    readonly changeLimits: (subject: Subject, change: AccountLimitsChange) => Effect.Effect<AccountLimits>
     /** Accounts that have a limit of their own, by subject, at most `limit`. */
     readonly limited: (limit: number) => Effect.Effect<ReadonlyArray<LimitedAccount>>
-    readonly limits: (
-      subject: Subject
-    ) => Effect.Effect<{ readonly subject: Subject; readonly max_tunnels: number; readonly max_channels: number }>
+    readonly limits: (subject: Subject) => Effect.Effect<AccountLimits>
     /** Ends the account: its tunnels stop at every edge, and nothing it owned is left. The sign-in itself stays. */
     readonly remove: (caller: Caller["Service"]) => Effect.Effect<void>
   }
@@ -138,31 +144,37 @@ export class Accounts extends Context.Service<
     const loginOrders = yield* LoginOrders
     const serviceAccounts = yield* ServiceAccounts
     const topologies = yield* Topologies
-    const { channelsPerAccount, tunnelsPerAccount } = yield* Settings
+    const { channelsPerAccount, hostsPerAccount, portsPerAccount, tunnelsPerAccount } = yield* Settings
 
-    const setting = (
-      action: string,
-      set: (subject: string, max: number) => Effect.Effect<ReadonlyArray<unknown>, unknown>
-    ) =>
-      Effect.fnUntraced(function* (subject: Subject, max: number, actor = "operator") {
-        const changed = yield* Effect.orDie(set(subject, max))
-        if (changed.length > 0) yield* audits.append(audit(action, actor, subject, String(max)))
-      }, inTransactionOf(store))
+    const set = Effect.fnUntraced(function* (subject: Subject, what: Limited, max: number | null, actor = "operator") {
+      const changed = yield* store.setLimit(subject, what, max)
+      if (changed.length > 0)
+        yield* audits.append(audit(`account_max_${what}_set`, actor, subject, String(max ?? "default")))
+    })
+    const limitsOf = Effect.fnUntraced(function* (subject: Subject) {
+      const own = Option.getOrUndefined(yield* store.limits(subject))
+      return new AccountLimits({
+        subject,
+        max_tunnels: Count.make(own?.maxTunnels ?? tunnelsPerAccount),
+        max_channels: Count.make(own?.maxChannels ?? channelsPerAccount),
+        max_ports: Count.make(own?.maxPorts ?? portsPerAccount),
+        max_hosts: Count.make(own?.maxHosts ?? hostsPerAccount)
+      })
+    })
 
     return {
-      setMaxTunnels: setting("account_max_tunnels_set", store.setMaxTunnels),
-      setMaxChannels: setting("account_max_channels_set", store.setMaxChannels),
+      setLimit: Effect.fn("Accounts.setLimit")(set, inTransactionOf(store)),
+      changeLimits: Effect.fn("Accounts.changeLimits")(function* (subject: Subject, change: AccountLimitsChange) {
+        for (const what of limited) {
+          const max = change[`max_${what}`]
+          if (max !== undefined) yield* set(subject, what, max)
+        }
+        return yield* limitsOf(subject)
+      }, inTransactionOf(store)),
 
       limited: (limit: number) => Effect.orDie(store.limited(limit)),
 
-      limits: Effect.fn("Accounts.limits")(function* (subject: Subject) {
-        const limits = Option.getOrUndefined(yield* store.limits(subject))
-        return {
-          subject,
-          max_tunnels: limits?.maxTunnels ?? tunnelsPerAccount,
-          max_channels: limits?.maxChannels ?? channelsPerAccount
-        }
-      }, sqlOrDie),
+      limits: Effect.fn("Accounts.limits")(limitsOf, sqlOrDie),
 
       remove: Effect.fn("Accounts.remove")(function* (caller: Caller["Service"]) {
         const { email, subject } = caller

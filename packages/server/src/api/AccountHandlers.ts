@@ -162,9 +162,10 @@ const operators = HttpApiBuilder.group(
     const service = yield* Accounts
     const audits = yield* Audits
     return handlers.handleAll({
-      setMaxTunnels: ({ params, payload }) => service.setMaxTunnels(params.subject, payload.max),
-      setMaxChannels: ({ params, payload }) => service.setMaxChannels(params.subject, payload.max),
+      setMaxTunnels: ({ params, payload }) => service.setLimit(params.subject, "tunnels", payload.max),
+      setMaxChannels: ({ params, payload }) => service.setLimit(params.subject, "channels", payload.max),
       limits: ({ params }) => service.limits(params.subject),
+      changeLimits: ({ params, payload }) => service.changeLimits(params.subject, payload),
       auditLog: ({ query }) => logged(audits, query)
     })
   })

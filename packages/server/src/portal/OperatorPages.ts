@@ -1,4 +1,5 @@
 /** The operators' page and its two forms. Everyone else gets 404 at their addresses. */
+import { Limited } from "@catenet/domain/identity/AccountLimits"
 import { Subject } from "@catenet/domain/values/Ids"
 import { Count } from "@catenet/domain/values/Numbers"
 import { maxPerAccount } from "@catenet/domain/values/Quotas"
@@ -25,8 +26,11 @@ const shown = 50
 const readLimit = read(
   Schema.Struct({
     subject: Subject,
-    what: Schema.Literals(["tunnels", "channels"]),
-    max: wholeNumber.pipe(Schema.decodeTo(Count)).check(Schema.isLessThanOrEqualTo(maxPerAccount))
+    what: Limited,
+    max: Schema.Union([
+      Schema.Literal(""),
+      wholeNumber.pipe(Schema.decodeTo(Count)).check(Schema.isLessThanOrEqualTo(maxPerAccount))
+    ])
   })
 )
 
@@ -41,7 +45,7 @@ export const make = Effect.gen(function* () {
   const accounts = yield* Accounts
   const queue = yield* CertificateQueue
   const audits = yield* Audits
-  const { channelsPerAccount, tunnelsPerAccount } = yield* Settings
+  const { channelsPerAccount, hostsPerAccount, portsPerAccount, tunnelsPerAccount } = yield* Settings
 
   const page = Effect.fnUntraced(function* (self: Visits.Visit, sent?: Sent) {
     const { url } = yield* HttpServerRequest.HttpServerRequest
@@ -57,7 +61,12 @@ export const make = Effect.gen(function* () {
       },
       { concurrency: "unbounded" }
     )
-    const defaults = { tunnels: tunnelsPerAccount, channels: channelsPerAccount }
+    const defaults = {
+      tunnels: tunnelsPerAccount,
+      channels: channelsPerAccount,
+      ports: portsPerAccount,
+      hosts: hostsPerAccount
+    }
     const older = facts.log.length < shown ? undefined : facts.log.at(-1)?.id
     const body = OperatorsPage.page(self.reader.texts, { ...facts, defaults, older, sent })
     return show(self, body, sent === undefined ? 200 : 400)
@@ -82,10 +91,9 @@ export const make = Effect.gen(function* () {
           const { max, subject, what } = yield* readLimit({
             subject: (form["subject"] ?? "").trim(),
             what: form["what"] ?? "",
-            max: form["max"] ?? ""
+            max: (form["max"] ?? "").trim()
           })
-          const set = what === "tunnels" ? accounts.setMaxTunnels : accounts.setMaxChannels
-          yield* set(subject, max, sent.caller.subject)
+          yield* accounts.setLimit(subject, what, max === "" ? null : max, sent.caller.subject)
           return seeOther(home)
         }).pipe(Effect.catchTag("MalformedRequest", (refusal) => again(sent, refusedFields(refusal))))
     } satisfies Readonly<Record<Addresses.OperatorFormPath, Submit>>

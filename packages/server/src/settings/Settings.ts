@@ -104,7 +104,13 @@ export const variables = {
     "CT_CP_PORTS_PER_ACCOUNT",
     Parser.whole(0, maxPerAccount),
     "5",
-    "Number of tunnels with a public TCP or UDP port that an account may have; its tunnels are counted as well."
+    "Number of tunnels with a public TCP or UDP port that an account may have, unless an operator has set another limit; its tunnels are counted as well."
+  ),
+  hostsPerAccount: defaulted(
+    "CT_CP_HOSTS_PER_ACCOUNT",
+    Parser.whole(0, maxPerAccount),
+    "1000",
+    "Number of tunnels with a host name of its own that an account may have, unless an operator has set another limit; its tunnels are counted as well."
   ),
   channelsPerAccount: defaulted(
     "CT_CP_CHANNELS_PER_ACCOUNT",

@@ -18,6 +18,7 @@ const Standing = Schema.Struct({
   free: Schema.Int,
   held: Schema.Int,
   heldOfProtocol: Schema.Int,
+  limit: Schema.Int,
   isWishTaken: Schema.Boolean
 })
 
@@ -25,6 +26,7 @@ const Wanted = Schema.Struct({
   protocol: Schema.String,
   wish: Schema.NullOr(Port),
   subject: Schema.String,
+  limit: Schema.Int,
   liveSince: Schema.Int
 })
 
@@ -40,16 +42,17 @@ const make = Effect.gen(function* () {
   const standing = SqlSchema.findOne({
     Request: Wanted,
     Result: Standing,
-    execute: ({ liveSince, protocol, subject, wish }) => sql`
+    execute: ({ limit, liveSince, protocol, subject, wish }) => sql`
       with ${offers(protocol, liveSince)},
         used as (select u.protocol, u.port, t.subject from public_ports u join tunnels t on t.id = u.tunnel_id),
-        own as (select protocol from used where subject = any(quota_subjects(${subject})))
+        allowed as (select most, sharing from account_limit(${subject}, 'max_ports', ${limit}))
       select coalesce((select jsonb_agg(distinct jsonb_build_array(first, last)) from offered), '[]') as ranges,
         (select count(*) from offers) as offered,
         (select count(*) from offers o where not exists (
           select 1 from used u where u.protocol = ${protocol} and u.port = o.port)) as free,
-        (select count(*) from own) as held,
-        (select count(*) from own where protocol = ${protocol}) as held_of_protocol,
+        (select most from allowed) as limit,
+        (select count(*) from used, allowed where subject = any(sharing)) as held,
+        (select count(*) from used where protocol = ${protocol} and subject = any(quota_subjects(${subject}))) as held_of_protocol,
         exists (select 1 from used u where u.protocol = ${protocol} and u.port = ${wish}) as is_wish_taken`
   })
 
@@ -78,8 +81,8 @@ const make = Effect.gen(function* () {
     ) {
       yield* sql`select pg_advisory_xact_lock(${lock})`
       const now = yield* unixSeconds
-      const wanted: typeof Wanted.Type = { protocol, wish: wish ?? null, subject, liveSince: now - liveSeconds }
-      const refusal = refusalOf({ ...(yield* standing(wanted)), protocol, wish, limit })
+      const wanted: typeof Wanted.Type = { protocol, wish: wish ?? null, subject, limit, liveSince: now - liveSeconds }
+      const refusal = refusalOf({ ...(yield* standing(wanted)), protocol, wish })
       if (refusal !== undefined) return yield* refusal
       return { protocol, port: (yield* insert({ ...wanted, tunnel, now })).port }
     })

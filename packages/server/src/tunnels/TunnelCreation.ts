@@ -11,8 +11,8 @@ import { TunnelLimitReached } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { type Subject, TunnelId } from "@catenet/domain/values/Ids"
-import { type Port, UnixSeconds } from "@catenet/domain/values/Numbers"
-import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
+import { Count, type Port, UnixSeconds } from "@catenet/domain/values/Numbers"
+import { type IdempotencyKeyReused, LimitReached } from "@catenet/domain/values/RequestErrors"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -40,6 +40,7 @@ export type CreationRefusal =
   | HostnameReserved
   | HostnameTaken
   | IdempotencyKeyReused
+  | LimitReached
   | NoPortLeft
   | PortLimitReached
   | PortRefused
@@ -66,13 +67,27 @@ const dependencies = Effect.gen(function* () {
   const addresses = yield* AddressRecords
   const audits = yield* Audits
   const { kept, once } = yield* Idempotency
-  const { tunnelsPerAccount } = yield* Settings
+  const { hostsPerAccount, tunnelsPerAccount } = yield* Settings
   const claims = yield* HostnameProofStore
   const rules = yield* HostnameRules
   const ports = yield* PublicPorts
   const random = yield* SecureRandom.SecureRandom
   const withEntropy = Effect.provideService(SecureRandom.SecureRandom, random)
-  return { addresses, audits, claims, hosts, kept, once, outbox, ports, rules, store, tunnelsPerAccount, withEntropy }
+  return {
+    addresses,
+    audits,
+    claims,
+    hosts,
+    hostsPerAccount,
+    kept,
+    once,
+    outbox,
+    ports,
+    rules,
+    store,
+    tunnelsPerAccount,
+    withEntropy
+  }
 })
 type State = Effect.Success<typeof dependencies>
 
@@ -120,6 +135,10 @@ const insert = Effect.fnUntraced(function* (
   yield* enrol(state, row, usualMost)
   if (isClaim) {
     yield* state.hosts.admit(token, asked, "account")
+    // Creations of one account come one after the other: its tunnels were counted under a lock.
+    const { held, most } = yield* Effect.orDie(state.claims.room({ subject: owner, usualMost: state.hostsPerAccount }))
+    if (held >= most)
+      return yield* new LimitReached({ of: "host names of this account's own", limit: Count.make(most) })
     const target = state.rules.targetOf(id)
     yield* state.claims.insert({ tunnelId: id, hostname: asked, target })
     if (target !== null) yield* state.addresses.want(target)
@@ -193,7 +212,11 @@ const provision = Effect.fn("Tunnels.provision")(function* (
 ) {
   const { hostname, name, subject } = request
   const repeat = { caller: "operator", operation: "provision-tunnel", key, request }
-  const command = Effect.catchTag(insert(state, subject, name, hostname, "operator"), "TunnelLimitReached", Effect.die)
+  const command = Effect.catchTag(
+    insert(state, subject, name, hostname, "operator"),
+    ["LimitReached", "TunnelLimitReached"],
+    Effect.die
+  )
   const made = yield* settled(state.once(repeat, Made, command), hostname)
   yield* tell(state, made)
   return { routing_token: made.token, hostname }

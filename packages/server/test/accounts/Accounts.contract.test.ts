@@ -72,17 +72,33 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("accounts", 
       yield* makeTunnel
       const at = { subject: "ada" }
       const future = { subject: "not-here-yet" }
-      const usual = { max_tunnels: 10, max_channels: 100 }
+      const usual = { max_tunnels: 10, max_channels: 100, max_ports: 5, max_hosts: 1000 }
       yield* hold("operators", "operator", [
         row("limits", 200, { as: "operator", at, answer: { subject: "ada", ...usual } }),
         row("setMaxTunnels", 200, { as: "operator", at, body: { max: 0 } }),
         row("setMaxChannels", 200, { as: "operator", at, body: { max: 7 } }),
-        row("limits", 200, { as: "operator", at, answer: { subject: "ada", max_tunnels: 0, max_channels: 7 } }),
+        row("limits", 200, {
+          as: "operator",
+          at,
+          answer: { ...usual, subject: "ada", max_tunnels: 0, max_channels: 7 }
+        }),
         row("limits", "400 MalformedRequest", { as: "operator", at: { subject: "%0A" } }),
         row("limits", 200, { as: "operator", at: future, answer: { ...usual, ...future } }),
         row("setMaxTunnels", 200, { as: "operator", at: future, body: { max: 1 } }),
         row("setMaxChannels", 200, { as: "operator", at: future, body: { max: 2 } }),
-        row("limits", 200, { as: "operator", at: future, answer: { ...future, max_tunnels: 1, max_channels: 2 } }),
+        row("limits", 200, {
+          as: "operator",
+          at: future,
+          answer: { ...usual, ...future, max_tunnels: 1, max_channels: 2 }
+        }),
+        row("changeLimits", 200, {
+          as: "operator",
+          at: future,
+          body: { max_tunnels: null, max_ports: 0, max_hosts: 3 },
+          answer: { ...usual, ...future, max_channels: 2, max_ports: 0, max_hosts: 3 }
+        }),
+        row("changeLimits", "422 WrongShape", { as: "operator", at: future, body: { max_ports: -1 } }),
+        row("changeLimits", "422 WrongShape", { as: "operator", at: future, body: { max_pots: 1 } }),
         row("setMaxTunnels", "422 WrongShape", { as: "operator", at: future, body: { max: 1, until: "friday" } }),
         row("auditLog", 200, { as: "operator", query: "?action=account_max_tunnels_set&target=ada" })
       ])

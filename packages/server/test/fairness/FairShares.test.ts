@@ -10,6 +10,7 @@ holds({
     CT_CP_UNAUTH_WRITE_PER_MIN: ["../stack/fairness/FairFloods", "sign-in pages from one address"],
     CT_CP_TUNNELS_PER_ACCOUNT: ["../stack/fairness/FairFloods", "tunnels of one account"],
     CT_CP_PORTS_PER_ACCOUNT: ["tunnels/PublicPorts", "leaves ports to accounts that have fewer"],
+    CT_CP_HOSTS_PER_ACCOUNT: ["tunnels/hostnames/Claims", "are as many as its operator allows the account"],
     CT_CP_CHANNELS_PER_ACCOUNT: ["../stack/fairness/FairFloods", "channels of one account"],
     "certificates/PlatformCertificates atOnce": [
       "certificates/PlatformCertificates",

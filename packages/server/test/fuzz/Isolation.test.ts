@@ -150,6 +150,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "paymentWebhook.confirm": ({ payment }) => ({ payment, status: "succeeded" }),
   "operators.setMaxTunnels": () => ({ max: 0 }),
   "operators.setMaxChannels": () => ({ max: 0 }),
+  "operators.changeLimits": () => ({ max_ports: 0, max_hosts: 0 }),
   "edges.authorizeChannel": ({ channel, holder }) => ({ channel, holder }),
   "edges.heartbeat": () => ({ id: "primary", peer_addr: "thieves.example:1" }),
   "edges.certificates": () => ({ id: "primary", key: "09".repeat(32), signature: "00".repeat(64), since: 0 }),

@@ -167,16 +167,28 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the operator
           (yield* post(olga, "/operators/limits", { subject: "olgas", what: "tunnels", max })).status,
           303
         )
-      yield* post(olga, "/operators/limits", { subject: "olgas", what: "channels", max: "7" })
-      yield* post(olga, "/operators/limits", { subject: "olgas", what: "channels", max: "7" })
+      for (const [what, max] of [
+        ["channels", "7"],
+        ["channels", "7"],
+        ["ports", "3"],
+        ["hosts", "2"],
+        ["hosts", ""]
+      ] as const)
+        yield* post(olga, "/operators/limits", { subject: "olgas", what, max })
       const page = yield* open(olga, "/operators")
-      assert.match(page.text, /data-label="Tunnels">1,000,000<[\s\S]*?data-label="Channels">7</u)
+      assert.match(
+        page.text,
+        /data-label="Tunnels">1,000,000<[\s\S]*?data-label="Channels">7<[\s\S]*?data-label="Public ports">3<[\s\S]*?data-label="Own host names">1,000</u
+      )
       const entries = yield* sql`
         select actor, action, detail from audit_log where target = 'olgas' and action like 'account_max%' order by id`
       assert.deepStrictEqual(entries, [
         { actor: "olga", action: "account_max_tunnels_set", detail: "0" },
         { actor: "olga", action: "account_max_tunnels_set", detail: "1000000" },
-        { actor: "olga", action: "account_max_channels_set", detail: "7" }
+        { actor: "olga", action: "account_max_channels_set", detail: "7" },
+        { actor: "olga", action: "account_max_ports_set", detail: "3" },
+        { actor: "olga", action: "account_max_hosts_set", detail: "2" },
+        { actor: "olga", action: "account_max_hosts_set", detail: "default" }
       ])
     }).pipe(Effect.provide(database))
   )

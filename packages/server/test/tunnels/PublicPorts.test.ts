@@ -1,7 +1,9 @@
 import { EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/edges/EdgeNode"
 import type { OfferedPorts } from "@catenet/domain/edges/PublicPort"
+import { AccountLimitsChange } from "@catenet/domain/identity/AccountLimits"
 import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Hostname } from "@catenet/domain/values/Hostname"
+import { Subject } from "@catenet/domain/values/Ids"
 import { bearerOf } from "@catenet/testing/server/Accounts"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
@@ -137,6 +139,19 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel wi
       yield* gus.remove({ params: { id: first.id } })
       assert.strictEqual((yield* made("gus", "tcp", "c")).port, 21_001)
       assert.strictEqual((yield* made("hal", "tcp", "d", 21_000)).port, 21_000)
+      // An operator allows one account another number.
+      const { operators } = yield* TestServer.client
+      const limit = (max_ports: number | null) =>
+        operators.changeLimits({
+          params: { subject: Schema.decodeSync(Subject)("gus") },
+          payload: new AccountLimitsChange({ max_ports })
+        })
+      assert.strictEqual((yield* limit(3)).max_ports, 3)
+      const third = yield* made("gus", "tcp", "e")
+      assert.strictEqual(yield* refused("gus", "tcp", "f"), "PortLimitReached")
+      yield* gus.remove({ params: { id: third.id } })
+      assert.strictEqual((yield* limit(null)).max_ports, 2)
+      assert.strictEqual(yield* refused("gus", "tcp", "e"), "PortLimitReached")
     })
   )
 

@@ -1,5 +1,6 @@
 /** `/operators`: the platform as its operators see it. */
 import type { ReportedEdge } from "@catenet/domain/edges/EdgeNode"
+import { type Limited, limited as things } from "@catenet/domain/identity/AccountLimits"
 import type { AuditEntry } from "@catenet/domain/values/AuditEffect"
 import { type Markup, markup } from "@catenet/platform/Markup"
 import type { LimitedAccount } from "../../accounts/Accounts.ts"
@@ -16,7 +17,7 @@ export interface Facts {
   readonly health: ReadonlyMap<string, Health>
   readonly refused: ReadonlyArray<RefusedOrder>
   readonly limited: ReadonlyArray<LimitedAccount>
-  readonly defaults: { readonly tunnels: number; readonly channels: number }
+  readonly defaults: Readonly<Record<Limited, number>>
   readonly waiting: ReadonlyArray<Waiting>
   readonly log: ReadonlyArray<AuditEntry>
   /** Where the log goes on. */
@@ -83,24 +84,23 @@ const orders = (texts: Texts, { refused }: Facts) =>
 const limits = (texts: Texts, { defaults, limited, sent }: Facts) => {
   const values = valuesOf(texts, sent, "limit")
   const rows = limited.map(
-    ({ email, maxChannels, maxTunnels, subject, tunnels }) =>
+    ({ email, maxChannels, maxHosts, maxPorts, maxTunnels, subject, tunnels }) =>
       markup`<tr><th scope="row" class="mono">${subject}<span class="sub">${email ?? texts.withoutEmail}</span></th>
-        <td data-label="${texts.limitTunnels}">${texts.count(maxTunnels ?? defaults.tunnels)}<span class="sub">${texts.limitUsed(tunnels)}</span></td>
-        <td data-label="${texts.limitChannels}">${texts.count(maxChannels ?? defaults.channels)}</td></tr>`
+        <td data-label="${texts.limits.tunnels}">${texts.count(maxTunnels ?? defaults.tunnels)}<span class="sub">${texts.limitUsed(tunnels)}</span></td>
+        <td data-label="${texts.limits.channels}">${texts.count(maxChannels ?? defaults.channels)}</td>
+        <td data-label="${texts.limits.ports}">${texts.count(maxPorts ?? defaults.ports)}</td>
+        <td data-label="${texts.limits.hosts}">${texts.count(maxHosts ?? defaults.hosts)}</td></tr>`
   )
-  return markup`${table(texts.limitsTitle, texts.limitsNone, [texts.account, texts.limitTunnels, texts.limitChannels], rows)}
+  return markup`${table(texts.limitsTitle, texts.limitsNone, [texts.account, ...things.map((what) => texts.limits[what])], rows)}
     <form class="panel pad" method="post" action="/operators/limits" aria-labelledby="limit"><h2 id="limit">${texts.limitSet}</h2>
-      <p class="hint">${texts.limitsText(defaults.tunnels, defaults.channels)}</p>
+      <p class="hint">${texts.limitsText(defaults)}</p>
       ${field({ ...values("subject"), label: texts.grantee, hint: texts.granteeHint })}
       ${choice({
         ...values("what", "tunnels"),
         label: texts.limitWhat,
-        options: [
-          ["tunnels", texts.limitTunnels],
-          ["channels", texts.limitChannels]
-        ]
+        options: things.map((what) => [what, texts.limits[what]] as const)
       })}
-      ${field({ ...values("max"), type: "number", label: texts.limitMax })}
+      ${field({ ...values("max"), type: "number", label: texts.limitMax, hint: texts.limitMaxHint })}
       <button>${texts.limitSet}</button></form>`
 }
 

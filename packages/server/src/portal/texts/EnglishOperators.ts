@@ -1,4 +1,5 @@
 /** The operators' page, in English. */
+import type { Limited } from "@catenet/domain/identity/AccountLimits"
 import { numerals } from "./Numerals.ts"
 import type { TextsOf } from "./TextsOf.ts"
 
@@ -30,13 +31,16 @@ export const operatorsTexts = {
   orderResend: (id: string) => `Send order ${id} again`,
   limitsTitle: "Accounts with limits of their own",
   limitsNone: "No account has a limit of its own.",
-  limitsText: (tunnels: number, channels: number) =>
-    `Every other account may have ${figure(tunnels)} tunnels and ${figure(channels)} channels.`,
-  limitTunnels: "Tunnels",
-  limitChannels: "Channels",
+  limitsText: (usual: Readonly<Record<Limited, number>>) =>
+    `Every other account may have ${figure(usual.tunnels)} tunnels, of them ${figure(usual.ports)} with a public port and ${figure(usual.hosts)} with a host name of its own, and ${figure(usual.channels)} channels.`,
+  limits: { tunnels: "Tunnels", channels: "Channels", ports: "Public ports", hosts: "Own host names" } satisfies Record<
+    Limited,
+    string
+  >,
   limitUsed: (tunnels: number) => `${figure(tunnels)} in use`,
   limitWhat: "Limit of",
   limitMax: "At most",
+  limitMaxHint: "Empty: as every other account.",
   limitSet: "Set limit",
   queueTitle: "Certificate queue",
   queueNone: "No name is waiting for a certificate.",

@@ -30,13 +30,13 @@ export const operatorsTexts: OperatorsTexts = {
   orderResend: (id) => `Anweisung ${id} noch einmal senden`,
   limitsTitle: "Konten mit eigenen Limits",
   limitsNone: "Kein Konto hat ein eigenes Limit.",
-  limitsText: (tunnels, channels) =>
-    `Jedes andere Konto darf ${figure(tunnels)} Tunnel und ${figure(channels)} Kanäle haben.`,
-  limitTunnels: "Tunnel",
-  limitChannels: "Kanäle",
+  limitsText: (usual) =>
+    `Jedes andere Konto darf ${figure(usual.tunnels)} Tunnel haben, davon ${figure(usual.ports)} mit einem öffentlichen Port und ${figure(usual.hosts)} mit einem eigenen Hostnamen, und ${figure(usual.channels)} Kanäle.`,
+  limits: { tunnels: "Tunnel", channels: "Kanäle", ports: "Öffentliche Ports", hosts: "Eigene Hostnamen" },
   limitUsed: (tunnels) => `${figure(tunnels)} in Gebrauch`,
   limitWhat: "Limit für",
   limitMax: "Höchstens",
+  limitMaxHint: "Leer: wie jedes andere Konto.",
   limitSet: "Limit setzen",
   queueTitle: "Warteschlange der Zertifikate",
   queueNone: "Kein Name wartet auf ein Zertifikat.",

@@ -17,6 +17,7 @@ import * as tunnelEnrol from "./0134_tunnel_enrol.ts"
 import * as publicPorts from "./0141_public_ports.ts"
 import * as alertFormats from "./0159_alert_formats.ts"
 import * as platformCertificates from "./0160_platform_certificates.ts"
+import * as accountLimits from "./0170_account_limits.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -33,5 +34,6 @@ export const migrations = {
   "0134_tunnel_enrol": tunnelEnrol.up,
   "0141_public_ports": publicPorts.up,
   "0159_alert_formats": alertFormats.up,
-  "0160_platform_certificates": platformCertificates.up
+  "0160_platform_certificates": platformCertificates.up,
+  "0170_account_limits": accountLimits.up
 } as const

@@ -33,6 +33,15 @@ const make = Effect.gen(function* () {
     from hostname_claims c join tunnels t on t.id = c.tunnel_id`
 
   return {
+    /** How many host names of their own the account and those that share its limit have, and may have. */
+    room: SqlSchema.findOne({
+      Request: Schema.Struct({ subject: Schema.String, usualMost: Schema.Int }),
+      Result: Schema.Struct({ held: Schema.Int, most: Schema.Int }),
+      execute: ({ subject, usualMost }) => sql`
+        select a.most, (select count(*) from hostname_claims c join tunnels t on t.id = c.tunnel_id
+          where t.subject = any(a.sharing) and not c.provisioned) as held
+        from account_limit(${subject}, 'max_hosts', ${usualMost}) a`
+    }),
     insert: (row: { readonly tunnelId: TunnelId; readonly hostname: Hostname; readonly target: Hostname | null }) =>
       sql`insert into hostname_claims ${sql.insert(row)}`,
     ofTunnel: SqlSchema.findOneOption({

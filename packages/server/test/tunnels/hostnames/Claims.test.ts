@@ -96,6 +96,30 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a host name
     })
   )
 
+  it.effect("outside the zone are as many as its operator allows the account, however many are asked for at once", () =>
+    Effect.gen(function* () {
+      const allow = (max_hosts: number | null) =>
+        Effect.map(ask("operator", "/admin/accounts/max", { max_hosts }, "PATCH"), ({ body }) => body.max_hosts)
+      const limited = { status: 403, code: "LimitReached", limit: 2 }
+      assert.strictEqual(yield* allow(2), 2)
+      const made = yield* Effect.all(
+        [1, 2, 3, 4].map((n) => create("max", `www.max-${n}.example`)),
+        { concurrency: "unbounded" }
+      )
+      const refused = made.filter(({ status }) => status !== 200)
+      assert.strictEqual(refused.length, 2)
+      for (const { body } of refused) assert.deepInclude(body, limited)
+      assert.strictEqual((yield* ask("max", "/me/tunnels")).body.length, 2, "a refusal leaves no tunnel")
+      assert.strictEqual((yield* create("max", `max.${zone}`)).status, 200, "the platform's names are no own ones")
+      const [first] = made.filter(({ status }) => status === 200)
+      yield* ask("max", `/me/tunnels/${first?.body.id}`, undefined, "DELETE")
+      assert.strictEqual((yield* create("max", "www.max-5.example")).status, 200)
+      assert.deepInclude((yield* create("max", "www.max-6.example")).body, limited)
+      assert.strictEqual(yield* allow(null), 1000)
+      assert.strictEqual((yield* create("max", "www.max-6.example")).status, 200)
+    })
+  )
+
   it.effect("outside the zone is pending and not routed until it is proved", () =>
     Effect.gen(function* () {
       const { orders } = yield* RecordingEdge
