@@ -253,6 +253,7 @@ export const program = root.pipe(
     http,
     expose,
     PortCli.tcp,
+    PortCli.udp,
     login,
     logout,
     whoami,

@@ -34,3 +34,17 @@ export const tcp = Command.make(
     { command: "ct-agent tcp 10.0.0.5:5432 --name db --port 20432", description: "A database beside it" }
   ])
 )
+
+export const udp = Command.make(
+  "udp",
+  options,
+  loaded(async () => (await import("./commands/port.ts")).udp)
+).pipe(
+  Command.withDescription(
+    "Gives a local UDP service a public port, as ct-agent tcp does for TCP. Each client has a session, which ends " +
+      "after a minute without a datagram. After its first datagram, a client address gets at most as many bytes " +
+      "as it has sent; from its second datagram on, answers are not limited."
+  ),
+  Command.withShortDescription("Give a local UDP service a public port"),
+  Command.withExamples([{ command: "ct-agent udp 27015 --name game", description: "A game server" }])
+)

@@ -35,6 +35,7 @@ import { Orders } from "./orders/Orders.ts"
 import { rehydrate } from "./orders/Rehydrate.ts"
 import * as TicketKeyUpdates from "./orders/TicketKeyUpdates.ts"
 import * as TcpPorts from "./ports/TcpPorts.ts"
+import * as UdpPorts from "./ports/UdpPorts.ts"
 import * as ConnectionLayers from "./processes/ConnectionLayers.ts"
 import * as PublicListeners from "./processes/PublicListeners.ts"
 import * as RoomSocket from "./processes/RoomSocket.ts"
@@ -157,6 +158,7 @@ const boot = Effect.gen(function* () {
   const { drain, listeners } = yield* settings.processes === 1 ? openAlone(limiter) : openTogether(limiter)
   yield* Effect.addFinalizer(() => drain)
   yield* TcpPorts.serve(limiter)
+  yield* UdpPorts.serve
   yield* QuicListener.open(listeners, limiter)
   const delay = Effect.andThen(Effect.sync(health.leave), Effect.sleep(`${settings.drainDelaySeconds} seconds`))
   yield* Effect.addFinalizer(() => delay)

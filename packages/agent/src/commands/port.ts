@@ -1,4 +1,4 @@
-/** `tcp`: a public port for a local service in one command; creates the tunnel if needed. */
+/** `tcp` and `udp`: a public port for a local service in one command; creates the tunnel if needed. */
 import type { PortProtocol } from "@catenet/domain/edges/PublicPort"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Option, Schedule } from "effect"
@@ -63,3 +63,4 @@ const serve =
     }).pipe(Effect.scoped, Effect.provide([NodeFileSystem.layer, OutgoingHttp.layerForLists]))
 
 export const tcp = serve("tcp")
+export const udp = serve("udp")

@@ -1,4 +1,4 @@
-/** Relays UDP over a Noise session: one frame is one datagram, in both directions. When one direction ends, so does the other. */
+/** Relays UDP over a Noise session, or a stream of datagrams: one frame is one datagram, in both directions. When one direction ends, so does the other. */
 import { clause } from "@catenet/domain/values/Sentence"
 import { isIPv6 } from "@catenet/platform/IpAddress"
 import { Sockets } from "@catenet/platform/Sockets"
@@ -6,10 +6,10 @@ import { abort } from "@catenet/wire/transport/Abort"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
 import type { Socket } from "node:dgram"
+import type { Duplex } from "node:stream"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import { OriginDown } from "../tunnel/Origin.ts"
-import type { NoiseStream } from "./NoiseStream.ts"
 
 /** Bytes of datagrams that may wait for the network card. */
 export const longestQueue = 1_048_576
@@ -34,7 +34,7 @@ const connected = (address: HostPort) =>
   })
 
 /** Copies until the stream ends. An ICMP error for one datagram is not the end: the service may come back. */
-const copy = (stream: NoiseStream, socket: Socket, counters: { aToB: number; bToA: number }) =>
+const copy = (stream: Duplex, socket: Socket, counters: { aToB: number; bToA: number }) =>
   Effect.callback<void>((resume) => {
     const done = () => resume(Effect.void)
     stream.on("data", (datagram: Uint8Array) => {
@@ -66,7 +66,7 @@ const copy = (stream: NoiseStream, socket: Socket, counters: { aToB: number; bTo
 /** Joins a session in datagram mode with a new UDP socket to the origin and counts it. */
 export const join = (origin: HostPort, metrics: AgentMetrics["Service"]) =>
   Effect.fnUntraced(
-    function* (stream: NoiseStream) {
+    function* (stream: Duplex) {
       const socket = yield* connected(origin)
       guard(socket, (error) => {
         metrics.fault(error)

@@ -27,7 +27,7 @@ import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as KeptPolicy from "../policy/KeptPolicy.ts"
 import * as PolicyClient from "../policy/PolicyClient.ts"
 import * as TunnelGate from "../policy/TunnelGate.ts"
-import * as TcpForwarder from "../ports/TcpForwarder.ts"
+import * as PortForwarder from "../ports/PortForwarder.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import type { BearerSource } from "../settings/LoginVariables.ts"
 import type * as Settings from "../settings/Settings.ts"
@@ -160,7 +160,7 @@ const tunnel = Effect.fnUntraced(function* (
   const enforcement = yield* enforcementOf(config, pair, onboarded)
   const ofVisitors = Effect.suspend(() =>
     config.mode === "port"
-      ? Effect.map(AgentMetrics, (metrics) => TcpForwarder.make(origin, metrics))
+      ? Effect.map(AgentMetrics, (metrics) => PortForwarder.make(origin, metrics))
       : browser(config, origin, pair, enforcement)
   )
   const how =

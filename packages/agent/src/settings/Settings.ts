@@ -38,10 +38,9 @@ const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<P
     isBrowser &&
       hostname === undefined &&
       Problems.unset("CT_AGENT_HOSTNAME", "set it to the host name of the tunnel that the portal shows"),
-    mode !== undefined &&
-      mode !== "mesh" &&
+    isBrowser &&
       protocol === "udp" &&
-      Problems.problem("CT_AGENT_ORIGIN_PROTO=udp", `does not work with CT_AGENT_MODE=${mode}`, unsetOne),
+      Problems.problem("CT_AGENT_ORIGIN_PROTO=udp", "does not work with CT_AGENT_MODE=browser", unsetOne),
     origin?.isHttp2 === true &&
       (protocol === "udp" || !isBrowser || proxyProtocol === "v2") &&
       Problems.problem(

@@ -32,9 +32,7 @@ export class NoPortLeft extends Problem<NoPortLeft>()(
     title: "No port left",
     detail: ({ offered, protocol }) =>
       offered === 0
-        ? protocol === "tcp"
-          ? "No edge offers public TCP ports; the operator sets CT_EDGE_PORTS at an edge."
-          : "No edge offers public UDP ports."
+        ? `No edge offers public ${protocol.toUpperCase()} ports; the operator sets ${protocol === "tcp" ? "CT_EDGE_PORTS" : "CT_EDGE_UDP_PORTS"} at an edge.`
         : `Your account cannot have another of the ${offered} public ${protocol.toUpperCase()} ports, because the rest is kept for accounts that have fewer; delete a tunnel, or ask the operator for more ports.`
   },
   { protocol: PortProtocol, offered: Count }

@@ -39,7 +39,7 @@ describe("a public port", () => {
   it("is refused with the next step", () => {
     assert.strictEqual(
       refusalOf({ ...asked, protocol: "udp", ranges: [], offered: 0, free: 0 })?.detail,
-      "No edge offers public UDP ports."
+      "No edge offers public UDP ports; the operator sets CT_EDGE_UDP_PORTS at an edge."
     )
     assert.strictEqual(
       refusalOf({ ...asked, wish: 22 })?.detail,

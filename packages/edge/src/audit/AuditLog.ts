@@ -35,7 +35,14 @@ const unknown = "unknown"
 const addedColumns = ["channel_id", "holder_key"]
 
 export type AuditedTransport =
-  "front_door_tls" | "tcp_fallback" | "mux_agent" | "tcp_client" | "quic_agent" | "quic_client" | "tcp_port"
+  | "front_door_tls"
+  | "tcp_fallback"
+  | "mux_agent"
+  | "tcp_client"
+  | "quic_agent"
+  | "quic_client"
+  | "tcp_port"
+  | "udp_port"
 
 /** Source of a connection that is not a socket of this process. */
 interface Remote {

@@ -5,10 +5,16 @@
 import { FairPlaces, type Holder } from "@catenet/platform/FairPlaces"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { Context, Effect, Layer } from "effect"
-import type { Socket } from "node:net"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
 import { noteUse } from "./ConnectionLimiter.ts"
+
+/** A connection, or a session of a UDP client. */
+export interface Visitor {
+  readonly destroyed: boolean
+  readonly remoteAddress?: string | undefined
+  readonly once: (event: "close", left: () => void) => unknown
+}
 
 export class VisitorPlaces extends Context.Service<
   VisitorPlaces,
@@ -17,7 +23,7 @@ export class VisitorPlaces extends Context.Service<
      * Takes a place of the edge, and one of the tunnel if it is served here, until the socket closes. False if there is none for
      * its address. `socket` is the accepted socket, below TLS.
      */
-    readonly enter: (socket: Socket, token: string | undefined, holder: Holder) => boolean
+    readonly enter: (socket: Visitor, token: string | undefined, holder: Holder) => boolean
   }
 >()("edge/listen/VisitorPlaces") {
   static readonly make = Effect.gen(function* () {
@@ -26,7 +32,7 @@ export class VisitorPlaces extends Context.Service<
     const ofEdge = new FairPlaces(browserTunnels)
     const ofTunnels = new Map<string, FairPlaces>()
     /** Sockets that already have a place of the edge. */
-    const entered = new WeakSet<Socket>()
+    const entered = new WeakSet<Visitor>()
 
     const placesOf = (token: string) => {
       const known = ofTunnels.get(token)

@@ -18,14 +18,14 @@ import { rehydrate } from "./Rehydrate.ts"
 const retrySeconds = 3
 
 const signed = Effect.fnUntraced(function* (seed: Redacted.Redacted<Uint8Array>) {
-  const { adminUrl, edgeId, ports, publicAddress } = yield* Settings
+  const { adminUrl, edgeId, ports, publicAddress, udpPorts } = yield* Settings
   const hex = (bytes: Uint8Array) => Signature.make(Hex.encode(bytes))
   return {
     id: EdgeId.make(edgeId),
     peer_addr: PeerAddress.make(publicAddress),
     pubkey: PublicKey.make(Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))),
     signature: hex(EdgeHeartbeat.sign(native, seed, { id: edgeId, peerAddress: publicAddress })),
-    ...(ports === undefined ? {} : { ports: { tcp: ports, udp: [] } }),
+    ...(ports === undefined && udpPorts === undefined ? {} : { ports: { tcp: ports ?? [], udp: udpPorts ?? [] } }),
     ...(adminUrl === undefined
       ? {}
       : { admin_url: adminUrl, admin_signature: hex(EdgeHeartbeat.signAdmin(native, seed, { id: edgeId, adminUrl })) })

@@ -18,6 +18,7 @@ import { Counters } from "../observe/Counters.ts"
 import { drain } from "../orders/Drain.ts"
 import { Orders } from "../orders/Orders.ts"
 import * as TcpPorts from "../ports/TcpPorts.ts"
+import * as UdpPorts from "../ports/UdpPorts.ts"
 import { Relays } from "../relay/Relays.ts"
 import type { RouteOrder } from "../routes/RouteOrder.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
@@ -185,6 +186,7 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   yield* health.expect(yield* PublicListeners.names)
   const listeners = yield* PublicListeners.open(limiter, "one-of-several")
   yield* TcpPorts.serve(limiter)
+  yield* UdpPorts.serve
   const report = yield* reporter(limiter, main)
   const sendReport = Effect.map(report, (report) => channel.send({ _tag: "Reported", report }))
   // First, so that the edge is healthy when it reports that it is ready.

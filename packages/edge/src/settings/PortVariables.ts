@@ -27,5 +27,11 @@ export const portVariables = {
     ranges,
     "TCP ports that the control plane may give to tunnels; the edge listens at them while an agent of the tunnel is connected.",
     { needs: "CT_EDGE_CP_URL" }
+  ),
+  udpPorts: optional(
+    "CT_EDGE_UDP_PORTS",
+    ranges,
+    "UDP ports that the control plane may give to tunnels, in the same way.",
+    { needs: "CT_EDGE_CP_URL" }
   )
 }

@@ -66,10 +66,17 @@ const portConflicts = (values: PartialValues) => {
     values.channelRelay,
     values.channelWebSocket
   ].flatMap((address) => (address === undefined || address.port === 0 ? [] : [address.port]))
-  const conflict = own.find((port) => isOffered(values.ports, port))
-  return (
-    conflict !== undefined &&
-    Problems.problem("CT_EDGE_PORTS", `contains ${conflict}, at which this edge listens itself`, "leave it out")
+  const quic = [values.mesh, values.channelBroker, values.channelRelay].flatMap((address) => address?.port ?? [])
+  const conflictOf = (variable: string, ranges: PartialValues["ports"], used: ReadonlyArray<number>) => {
+    const conflict = used.find((port) => isOffered(ranges, port))
+    return (
+      conflict !== undefined &&
+      Problems.problem(variable, `contains ${conflict}, at which this edge listens itself`, "leave it out")
+    )
+  }
+  return Problems.all(
+    conflictOf("CT_EDGE_PORTS", values.ports, own),
+    values.quic !== "off" && conflictOf("CT_EDGE_UDP_PORTS", values.udpPorts, quic)
   )
 }
 

@@ -43,7 +43,7 @@ holds({
     "the edge's own work": [
       "maxBegun",
       "maxOpen",
-      "maxWaiting",
+      "sessions/AgentAdmissions maxWaiting",
       "atOnce",
       "maxAtOnce",
       "maxProcesses",
@@ -55,6 +55,7 @@ holds({
     "of one connection, stream, holder or message": [
       "sessions/MuxAgents maxRegistrations",
       "maxRegistrationsPerConnection",
+      "ports/UdpSession maxWaiting",
       "maxKeptBytes",
       "maxParks",
       "maxStreams",
@@ -67,6 +68,7 @@ holds({
       "maxEdits"
     ],
     "the ports of one host": ["maxListeners"],
+    "the network card, which no client of UDP can slow down": ["maxUnsent"],
     "what is forgotten is asked again, admits more or refuses nothing": [
       "maxKeySets",
       "maxOwners",

@@ -19,8 +19,9 @@ const folder = Effect.runSync(Effect.cached(Effect.sync(() => mkdtempSync(join(t
 const port = () => Effect.runSync(Effect.cached(freePort("127.0.0.1")))
 const adminPort = port()
 const meshPort = port()
-/** The port that the edge offers to tunnels. */
+/** The ports that the edge offers to tunnels. */
 export const publicPort = port()
+export const publicUdpPort = port()
 
 const controlPlane = Layer.unwrap(
   Effect.gen(function* () {
@@ -41,6 +42,7 @@ const edge = Effect.gen(function* () {
     CT_EDGE_LISTEN: `127.0.0.1:${yield* meshPort}`,
     CT_EDGE_QUIC: "off",
     CT_EDGE_PORTS: String(yield* publicPort),
+    CT_EDGE_UDP_PORTS: String(yield* publicUdpPort),
     CT_EDGE_ID: "primary"
   }
   const at = yield* Effect.acquireRelease(folder, (made) =>

@@ -1,12 +1,16 @@
-/** `ct-agent tcp`, against a real control plane and edge, with psql and a real PostgreSQL. */
-import { eventually } from "@catenet/testing/Eventually"
+/** `ct-agent tcp` and `udp`, against a real control plane and edge: psql and PostgreSQL, a resolver and BIND. */
+import { eventually, untilSuccess } from "@catenet/testing/Eventually"
 import { ready } from "@catenet/testing/server/Accounts"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { execFile, spawnSync } from "node:child_process"
-import { ended, home, login, publicPort, running, stack } from "./AccountStack.ts"
+import { execFile, spawn, spawnSync } from "node:child_process"
+import { Resolver } from "node:dns/promises"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { freePort } from "../../src/Ports.ts"
+import { ended, home, login, publicPort, publicUdpPort, running, stack } from "./AccountStack.ts"
 
 const hasPsql = spawnSync("psql", ["--version"]).status === 0
 if (!hasPsql) process.stderr.write("\nSKIPPED: PostgreSQL through a public port needs psql.\n\n")
@@ -18,7 +22,51 @@ const psql = (url: URL, sql: string) =>
     )
   })
 
-layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("ct-agent tcp", (it) => {
+const hasNamed = spawnSync("named", ["-v"]).status === 0
+if (!hasNamed) process.stderr.write("\nSKIPPED: DNS through a public port needs BIND's named.\n\n")
+
+/** BIND with one zone, at a port of its own. */
+const nameServer = Effect.fnUntraced(function* (folder: string) {
+  const port = yield* freePort("127.0.0.1")
+  const conf = join(folder, "named.conf")
+  writeFileSync(
+    join(folder, "zone.db"),
+    `$TTL 60
+@ IN SOA ns root 1 60 60 60 60
+@ IN NS ns
+ns IN A 192.0.2.1
+www IN A 192.0.2.7
+long IN TXT "${"x".repeat(200)}" "${"y".repeat(200)}"
+`
+  )
+  writeFileSync(
+    conf,
+    `options { directory "${folder}"; listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; };
+  recursion no; pid-file none; session-keyfile none; };
+controls { };
+zone "ports.test" { type primary; file "zone.db"; };
+`
+  )
+  yield* Effect.acquireRelease(
+    Effect.sync(() => spawn("named", ["-f", "-c", conf, "-n", "1"], { stdio: "ignore" })),
+    (named) => Effect.sync(() => void named.kill("SIGKILL"))
+  )
+  const resolver = new Resolver({ timeout: 300, tries: 1 })
+  resolver.setServers([`127.0.0.1:${port}`])
+  yield* Effect.promise(() =>
+    eventually(
+      () =>
+        resolver.resolve4("www.ports.test").then(
+          () => true,
+          () => false
+        ),
+      "named answers"
+    )
+  )
+  return port
+})
+
+layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("a public port in one command", (it) => {
   it.effect.skipIf(!hasPsql)(
     "gives PostgreSQL a public port that psql reaches, keeps it for the next run, and frees it with --rm",
     () =>
@@ -67,5 +115,32 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("ct-agent tc
         assert.strictEqual(other.code, 4)
         assert.include(other.stderr, "is of kind http, not tcp")
       })
+  )
+
+  it.effect.skipIf(!hasNamed)("gives BIND a public UDP port that a resolver asks", () =>
+    Effect.gen(function* () {
+      const at = yield* home
+      const port = yield* publicUdpPort
+      const server = yield* nameServer(at.path)
+      yield* login(at, "vera@example.test", [yield* TestServer.baseUrl])
+      yield* ready
+      const agent = yield* running(at, ["udp", `127.0.0.1:${server}`, "--name", "dns", "--rm"])
+      yield* Effect.raceFirst(
+        Effect.promise(() => eventually(async () => agent.stdout() !== "", "an address", 20_000)),
+        Effect.promise(() => agent.exited)
+      )
+      assert.strictEqual(agent.stdout().trim(), `udp://udp.zone.test:${port}`, agent.lines.join("\n"))
+      const resolver = new Resolver({ timeout: 300, tries: 6 })
+      resolver.setServers([`127.0.0.1:${port}`])
+      // The edge opens the port as the agent is told that it is accepted. A longer answer would be asked for again over TCP.
+      const texts = yield* untilSuccess(Effect.tryPromise(() => resolver.resolveTxt("long.ports.test")))
+      assert.deepStrictEqual(texts, [["x".repeat(200), "y".repeat(200)]])
+      const addresses = yield* Effect.promise(() =>
+        Promise.all(Array.from({ length: 50 }, () => resolver.resolve4("www.ports.test")))
+      )
+      assert.deepStrictEqual(new Set(addresses.flat()), new Set(["192.0.2.7"]))
+      agent.kill("SIGINT")
+      assert.strictEqual(yield* Effect.promise(() => agent.exited), 0, agent.lines.join("\n"))
+    })
   )
 })

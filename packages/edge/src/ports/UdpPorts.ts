@@ -1,0 +1,121 @@
+/**
+ * Clients of public UDP ports: a session for each client address and port, which ends after a minute without a datagram in either
+ * direction. Sessions take places of the edge and of the tunnel as connections do.
+ */
+import { isOpen } from "@catenet/domain/edges/AccessPolicy"
+import { CannotListen } from "@catenet/platform/CannotListen"
+import { isIPv6 } from "@catenet/platform/IpAddress"
+import { Scheduler } from "@catenet/platform/Scheduler"
+import { Sockets } from "@catenet/platform/Sockets"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
+import { guarded } from "@catenet/wire/transport/FaultBoundary"
+import { Clock, Effect } from "effect"
+import type { RemoteInfo, Socket } from "node:dgram"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { endpointsOf } from "../listen/ConnectionAddresses.ts"
+import { makeServe } from "../listen/ConnectionFibers.ts"
+import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { Counters } from "../observe/Counters.ts"
+import { Relays } from "../relay/Relays.ts"
+import { Routes } from "../routes/Routes.ts"
+import { AgentSessions } from "../sessions/AgentSessions.ts"
+import { Settings } from "../settings/Settings.ts"
+import { follow, target } from "./AllottedPorts.ts"
+import type { UdpSession } from "./UdpSession.ts"
+import { idleMillis, UdpSessions } from "./UdpSessions.ts"
+
+/** Room for a burst while this process is busy; the system may give less. */
+const receiveBytes = 4_194_304
+
+const ignore = () => undefined
+
+const bound = (host: string, port: number, reusePort: boolean) =>
+  Effect.acquireRelease(
+    Effect.callback<Socket, CannotListen>((resume) => {
+      const type = isIPv6(host) ? "udp6" : "udp4"
+      const socket = Sockets.udpSocket({ type, reusePort, recvBufferSize: receiveBytes })
+      socket.once("error", (error: NodeJS.ErrnoException) => {
+        socket.close()
+        resume(Effect.fail(CannotListen.of("CT_EDGE_UDP_PORTS", { host, port }, error)))
+      })
+      socket.bind(port, host, () => {
+        socket.removeAllListeners("error")
+        socket.on("error", ignore)
+        resume(Effect.succeed(socket))
+      })
+    }),
+    (socket) => Effect.sync(() => void socket.close())
+  )
+
+const makeVisit = Effect.gen(function* () {
+  const agents = yield* AgentSessions
+  const audit = yield* AuditLog
+  const clock = yield* Clock.Clock
+  const counters = yield* Counters
+  const places = yield* VisitorPlaces
+  const relays = yield* Relays
+  const routes = yield* Routes
+  const run = yield* makeServe
+
+  /** Whether the session has begun. */
+  return (token: string, session: UdpSession): boolean => {
+    if (!isOpen(routes.policy(token), toUnixSeconds(clock.currentTimeMillisUnsafe()))) {
+      counters.accessWindowRefusals += 1
+      return false
+    }
+    // A client that has sent one datagram may be a forged address: it gives way first.
+    const holder = { isIdle: () => !session.isKnown, evict: () => void session.destroy() }
+    const visitor = {
+      destroyed: session.destroyed,
+      remoteAddress: session.remoteAddress,
+      once: (_event: "close", left: () => void) => session.whenOver(left)
+    }
+    if (!places.enter(visitor, token, holder)) return false
+    audit.note("udp_port", { address: session.remoteAddress }, token)
+    const header = { kind: "visitor", tls: "none", ...endpointsOf(session) } as const
+    const ready = agents.deliverNow(token, target, header)
+    if (ready !== undefined) {
+      relays.start(ready, session, "browser")
+      return true
+    }
+    run(session, () =>
+      agents.deliver(token, target, header).pipe(
+        Effect.map((delivered) => relays.start(delivered, session, "browser")),
+        Effect.catchTag("TunnelOffline", () => Effect.sync(() => void session.destroy()))
+      )
+    )
+    return true
+  }
+})
+
+/** Listens until the scope closes. */
+export const serve = Effect.gen(function* () {
+  const { frontDoor, mesh, processes, udpPorts: offered } = yield* Settings
+  if (offered === undefined) return
+  const { host } = frontDoor ?? mesh
+  const visit = yield* makeVisit
+  const { report } = yield* ConnectionFaults
+  yield* follow({
+    protocol: "udp",
+    offered,
+    listen: Effect.fnUntraced(function* (port, owner) {
+      const socket = yield* bound(host, port, processes > 1)
+      const options = { server: { address: host, port }, now: Scheduler.monotonicMillis, visit }
+      const sessions = new UdpSessions(socket, options)
+      const sweep = () => sessions.sweep()
+      const timer = Scheduler.setInterval(guarded(report, sweep), idleMillis / 12).unref()
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          Scheduler.clearInterval(timer)
+          sessions.close()
+        })
+      )
+      const receive = (datagram: Buffer, from: RemoteInfo) => {
+        const token = owner()
+        if (token !== undefined) sessions.receive(token, datagram, from)
+      }
+      socket.on("message", guarded(report, receive))
+    })
+  })
+})
