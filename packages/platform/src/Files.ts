@@ -23,6 +23,7 @@ const now = {
   renameSync: fs.renameSync,
   rmSync: fs.rmSync,
   statSync: fs.statSync,
+  statfsSync: fs.statfsSync,
   symlinkSync: fs.symlinkSync,
   writeFileSync: fs.writeFileSync,
   writeSync: fs.writeSync

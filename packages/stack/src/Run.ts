@@ -8,6 +8,7 @@ import { Cause, ConfigProvider, Effect, Exit, Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
 import { acme } from "./commands/acme.ts"
 import { backup, restore } from "./commands/backup.ts"
+import { doctor } from "./commands/doctor.ts"
 import { edge } from "./commands/edge.ts"
 import { help } from "./commands/help.ts"
 import { idp } from "./commands/idp.ts"
@@ -23,7 +24,22 @@ import { version } from "./Version.ts"
 
 /** The command line of `catenet`: every command below one root. */
 export const program = root.pipe(
-  Command.withSubcommands([init, up, serve, edge, migrate, backup, restore, receipts, service, idp, acme, origin, help])
+  Command.withSubcommands([
+    init,
+    up,
+    doctor,
+    serve,
+    edge,
+    migrate,
+    backup,
+    restore,
+    receipts,
+    service,
+    idp,
+    acme,
+    origin,
+    help
+  ])
 )
 
 /** The program with these arguments. Fails with a `CliError` on wrong usage. */

@@ -23,7 +23,7 @@ export interface Platform {
 /** What `up` itself reads of an operator's variables, where nothing is set: visitors and agents come from outside. */
 export const listeners: Environment = { CT_FRONT_DOOR: "0.0.0.0:443", CT_EDGE_LISTEN: "0.0.0.0:4433" }
 
-const hosts = ({ domain }: Pick<PlatformFile, "domain">) => ({
+export const hosts = ({ domain }: Pick<PlatformFile, "domain">) => ({
   portal: `portal.${domain}`,
   signIn: `auth.${domain}`
 })
@@ -37,13 +37,14 @@ export const othersOf = (given: Environment): ReadonlySet<string> =>
 const chosen = (given: Environment, isRead: (name: string) => boolean): Environment =>
   Object.fromEntries(Object.entries(given).filter(([name, text]) => text.trim() !== "" && isRead(name)))
 
-const origin = (host: string, { frontDoor: { port } }: UpSettings) => `https://${host}${port === 443 ? "" : `:${port}`}`
+export const origin = (host: string, { frontDoor: { port } }: UpSettings) =>
+  `https://${host}${port === 443 ? "" : `:${port}`}`
 
 export const portalUrl = ({ file, settings }: Platform) => origin(hosts(file).portal, settings)
 
 /** At this machine, where the listener takes every address. */
-const here = (listen: Listen) =>
-  Environments.address(listen.host === "0.0.0.0" || listen.host === "::" ? { ...listen, host: "127.0.0.1" } : listen)
+export const here = (listen: Listen): Listen =>
+  listen.host === "0.0.0.0" || listen.host === "::" ? { ...listen, host: "127.0.0.1" } : listen
 
 export const ofSignIn = (platform: Platform): Environment => {
   const { file, folder, given, password, secrets, settings } = platform
@@ -78,7 +79,7 @@ export const ofControlPlane = (platform: Platform, databaseUrl: Redacted.Redacte
   const same = Object.entries(Environments.ofControlPlane(settings, folder, secrets, databaseUrl))
   return {
     ...Object.fromEntries(same.filter(([name]) => !ofDevelopment.has(name))),
-    CT_CHANNEL_FRONT_DOOR: here(settings.frontDoor),
+    CT_CHANNEL_FRONT_DOOR: Environments.address(here(settings.frontDoor)),
     CT_CP_HOSTNAME_ZONE: file.domain,
     CT_CP_OPERATORS: file.email,
     CT_CP_PLATFORM_ACME: file.certificates ?? "letsencrypt",

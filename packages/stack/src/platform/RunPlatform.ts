@@ -3,37 +3,21 @@
  * and its authorities. Certificates come from the control plane.
  */
 import { Files } from "@catenet/platform/Files"
-import { ConfigProvider, Effect, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { makeInFolder } from "../StartFailed.ts"
-import * as ChildProcesses from "../supervisor/ChildProcesses.ts"
 import * as Supervisor from "../supervisor/Supervisor.ts"
 import * as Programs from "../up/Programs.ts"
-import { passed } from "../up/ProgramVariables.ts"
 import { checkPorts, ProcessList, step, withMore } from "../up/RunStack.ts"
 import * as Secrets from "../up/Secrets.ts"
-import * as Settings from "../up/Settings.ts"
 import * as StackDatabase from "../up/StackDatabase.ts"
-import * as StackFolder from "../up/StackFolder.ts"
+import * as PlatformConfiguration from "./PlatformConfiguration.ts"
 import * as Environments from "./PlatformEnvironments.ts"
 import type { Platform } from "./PlatformEnvironments.ts"
 import * as PlatformFile from "./PlatformFile.ts"
 
-const definedOf = (variables: Readonly<Record<string, string | undefined>>) =>
-  Object.fromEntries(Object.entries(variables).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])))
-
-/** Everything that the files and the variables say, checked before anything is started. */
+/** What `up` starts with; the folders and secrets are made where they are missing. */
 const prepare = Effect.fn("RunPlatform.prepare")(function* (paths: PlatformFile.Paths) {
-  const file = yield* PlatformFile.read(paths)
-  const given = { ...(yield* PlatformFile.variablesOf(paths)), ...definedOf(ChildProcesses.given()) }
-  const data = file.data ?? `${paths.folder}/data`
-  const settings = yield* Settings.read.pipe(
-    Effect.provideService(
-      ConfigProvider.ConfigProvider,
-      ConfigProvider.fromUnknown({ ...Environments.listeners, CT_STACK_FOLDER: data, ...given })
-    )
-  )
-  yield* passed(given, Environments.othersOf(given), { controlPlane: {}, edge: {}, others: {} })
-  const folder = StackFolder.at(settings.folder)
+  const { file, folder, given, settings } = yield* PlatformConfiguration.read(paths)
   yield* makeInFolder("CT_STACK_FOLDER", () => {
     // The account of the embedded PostgreSQL has to come through.
     Files.mkdirSync(folder.root, { recursive: true, mode: 0o711 })

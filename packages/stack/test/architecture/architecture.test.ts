@@ -124,6 +124,7 @@ const httpClients = new Set([
   "packages/server/src/portal/invite/InviteScript.ts",
   "packages/server/src/portal/pages/topology/EditorScript.ts",
   "packages/server/src/portal/shell/Script.ts",
+  "packages/stack/src/platform/PlatformChecks.ts",
   "packages/stack/src/up/Programs.ts"
 ])
 const makesHttpClient =

@@ -168,6 +168,19 @@ describe.skipIf(programs === undefined)("a platform on a domain of one's own", (
     assert.include(stderr, "cannot be read")
   })
 
+  it("doctor says before the first start what is missing, and changes nothing", async () => {
+    const { code, stderr, stdout } = await catenet(["doctor", "--folder", folder]).ended
+    assert.strictEqual(code, 5, stderr)
+    assert.match(stdout, /^ok +secrets +2 files, readable by their owner only$/mu, stdout)
+    assert.include(stdout, `Start the platform: catenet up --folder ${folder}`)
+    assert.isFalse(existsSync(join(folder, "data")))
+    chmodSync(join(folder, "owner-password"), 0o644)
+    const open = await catenet(["doctor", "--folder", folder]).ended
+    assert.strictEqual(open.code, 3)
+    assert.include(open.stderr, `chmod 600 ${join(folder, "owner-password")}`)
+    chmodSync(join(folder, "owner-password"), 0o600)
+  })
+
   it(
     "up serves portal and sign-in over trusted certificates, and one agent brings an end-to-end name",
     { timeout: 180_000 },
@@ -181,8 +194,7 @@ describe.skipIf(programs === undefined)("a platform on a domain of one's own", (
       const roots = join(root, "roots.pem")
       writeFileSync(roots, pebble.httpsRoot)
       const authority = `pebble ${pebble.directory} 1000`
-      platform = catenet(["up", "--folder", folder], {
-        ...endsWithUs,
+      const variables = {
         CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${ports.controlPlane}`,
         CT_IDP_LISTEN: `127.0.0.1:${ports.identityProvider}`,
         CT_FRONT_DOOR: `127.0.0.1:${ports.frontDoor}`,
@@ -195,7 +207,8 @@ describe.skipIf(programs === undefined)("a platform on a domain of one's own", (
         CT_CP_ACME_BROKER_TICK_SECS: "2",
         CT_CP_ACME_EAB_PEBBLE_KID: Pebble.binding.kid,
         CT_CP_ACME_EAB_PEBBLE_HMAC: Pebble.binding.hmac
-      })
+      }
+      platform = catenet(["up", "--folder", folder], { ...endsWithUs, ...variables })
       await platform.printed(`Catenet is up for ${domain}`)
       const up = performance.now()
       const at = (host: string, path = "/") => visit(ports.frontDoor, ca, host, { path })
@@ -260,6 +273,18 @@ describe.skipIf(programs === undefined)("a platform on a domain of one's own", (
       const held = readFileSync(join(root, "certificate", "fullchain.pem"), "utf8")
       assert.notStrictEqual(home.serial, portal.serial)
       assert.include(held, "BEGIN CERTIFICATE")
+      // Everything is well but the names, which the DNS of this machine does not have.
+      const checked = await catenet(["doctor", "--json", "--folder", folder], variables).ended
+      const { findings } = JSON.parse(checked.stdout)
+      assert.strictEqual(checked.code, 5, checked.stderr)
+      assert.deepStrictEqual(
+        findings
+          .filter(({ outcome }: { outcome: string }) => outcome !== "ok")
+          .map(({ check }: { check: string }) => check),
+        ["DNS records", "visitors' port", "agents' port"],
+        checked.stdout
+      )
+      assert.lengthOf(findings, 11)
       const seconds = (from: number, to: number) => ((to - from) / 1_000).toFixed(1)
       process.stderr.write(
         `catenet init --yes --domain ${domain} --email ${email} --folder ${folder}\n` +
