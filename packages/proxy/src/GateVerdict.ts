@@ -1,12 +1,15 @@
-/** What the login gate says about a request. */
+/** What the login gate and the rules of a tunnel say about a request. */
+import type { Edits } from "@catenet/domain/rules/Evaluation"
 import type { GateIdentity, RequestHead } from "./http1/RequestHead.ts"
 import type { ProxyResponse } from "./ProxyPages.ts"
 
-/** The request is forwarded to the origin with this identity, or answered here. */
+/** The request is forwarded to the origin with this identity and these edits, or answered here. */
 export type GateVerdict =
   | {
       readonly _tag: "Passes"
       readonly identity: GateIdentity | undefined
+      /** What rules change of it and of its answer. */
+      readonly edits?: Edits | undefined
     }
   | { readonly _tag: "Responds"; readonly answer: ProxyResponse }
 

@@ -88,6 +88,7 @@ import { Records } from "./tunnels/records/Records.ts"
 import { ShareLinks } from "./tunnels/ShareLinks.ts"
 import { TokenRotations } from "./tunnels/TokenRotations.ts"
 
+import { TunnelRules } from "./tunnels/TunnelRules.ts"
 import { Tunnels } from "./tunnels/Tunnels.ts"
 import { TunnelSharing } from "./tunnels/TunnelSharing.ts"
 
@@ -133,7 +134,7 @@ const handlersOf = (services: Context.Context<Layer.Success<typeof Services.laye
     AdmissionHandlers.pipe(Layer.provide(only(Admissions, AgentProofs, CertificateStandings, DnsChallenges))),
     AgentPolicyHandlers.pipe(Layer.provide(only(AgentProofs, Gate, GateCodes, GateSessions, TunnelPolicies))),
     TunnelHandlers.pipe(Layer.provide(only(TunnelSharing, TokenRotations, Tunnels))),
-    TunnelControlHandlers.pipe(Layer.provide(only(AccessWindows, Alerts, Badges, ShareLinks, Tunnels))),
+    TunnelControlHandlers.pipe(Layer.provide(only(AccessWindows, Alerts, Badges, ShareLinks, TunnelRules, Tunnels))),
     RecordHandlers.pipe(Layer.provide(only(Receipts, Records))),
     BridgeHandlers.pipe(Layer.provide(only(Bridges))),
     BadgeHandlers.pipe(Layer.provide(only(Badges))),

@@ -71,6 +71,7 @@ import { Receipts } from "./tunnels/records/Receipts.ts"
 import { Records } from "./tunnels/records/Records.ts"
 import { ShareLinks } from "./tunnels/ShareLinks.ts"
 import { TokenRotations } from "./tunnels/TokenRotations.ts"
+import { TunnelRules } from "./tunnels/TunnelRules.ts"
 import { Tunnels } from "./tunnels/Tunnels.ts"
 import { TunnelSharing } from "./tunnels/TunnelSharing.ts"
 
@@ -105,6 +106,7 @@ const enrollment = Layer.mergeAll(AgentKeys.layer, AgentProofs.layer, Bootstraps
 /** Tunnels with their options, share links and visitor sessions. */
 const tunnels = Layer.mergeAll(
   AccessWindows.layer,
+  TunnelRules.layer,
   CertificateOptOuts.layer,
   GateSessions.layer,
   ShareLinks.layer,

@@ -3,6 +3,7 @@
  * `LocalHttpServer` render them.
  */
 import type { ServiceState } from "@catenet/domain/enrollment/AgentStatus"
+import type { RuleName } from "@catenet/domain/rules/Rules"
 import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
@@ -161,6 +162,8 @@ export class AgentMetrics extends Context.Service<
     /** Whether the agent is stopping and finishes open requests. */
     readonly draining: { is: boolean }
     readonly probe: Probe
+    /** Requests that rules refused, by rule. */
+    readonly refusals: Map<RuleName, number>
     readonly certificate: CertificateNote
     readonly update: UpdateState.UpdateState
     readonly relayNode: RelayNodeReader
@@ -214,6 +217,7 @@ export class AgentMetrics extends Context.Service<
       requests: { count: undefined },
       draining: { is: false },
       probe: { last: undefined },
+      refusals: new Map(),
       certificate: { current: undefined },
       update: UpdateState.initial(),
       relayNode: { read: undefined },

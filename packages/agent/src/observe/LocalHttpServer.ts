@@ -168,6 +168,7 @@ const handlers = (source: BearerSource) =>
               events: events.counts(),
               tasksLive: metrics.tasksLive(),
               faults: metrics.faults(),
+              refusals: metrics.refusals,
               channels: metrics.channels(),
               pairs: metrics.room.pairs ?? [],
               relayNode: metrics.relayNode.read?.()

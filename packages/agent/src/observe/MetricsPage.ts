@@ -24,6 +24,7 @@ export interface Sample {
   readonly events: ReadonlyMap<EventKind, number>
   readonly tasksLive: number
   readonly faults: number
+  readonly refusals: ReadonlyMap<string, number>
   readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
   readonly pairs: ReadonlyArray<Pair>
   readonly relayNode: RelayNodeCounts | undefined
@@ -56,6 +57,7 @@ export const render = ({
   transport,
   events,
   faults,
+  refusals,
   relayNode,
   tasksLive
 }: Sample): string =>
@@ -90,6 +92,12 @@ export const render = ({
       "counter",
       "Callbacks that failed and ended their connection.",
       faults === 0 ? [] : faults
+    ),
+    series(
+      "ct_agent_rule_refusals_total",
+      "counter",
+      "Requests refused by rules of the tunnel.",
+      Array.from(refusals, ([rule, value]) => ({ labels: { rule }, value }))
     ),
     series(
       "ct_agent_channel_sessions_total",

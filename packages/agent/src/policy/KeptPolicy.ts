@@ -4,6 +4,8 @@
  * enforces the last one that it knew; one that was not confirmed for too long lets nobody through a login.
  */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
+import { merge } from "@catenet/domain/rules/Merge"
+import type { Rules } from "@catenet/domain/rules/Rules"
 import { TunnelPolicy } from "@catenet/domain/tunnels/TunnelPolicy"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { clause } from "@catenet/domain/values/Sentence"
@@ -42,6 +44,14 @@ export interface Surroundings {
   /** SHA-256 of the routing token. */
   readonly tunnel: string
   readonly maxAgeSeconds: number
+  /** Rules of the agent's own file: the stricter of both hold. */
+  readonly rules?: Rules | undefined
+}
+
+/** What both demand; undefined where neither demands anything. */
+const rulesOf = (own: Rules, policy: TunnelPolicy | undefined): Rules | undefined => {
+  const rules = merge(policy?.rules ?? [], own)
+  return rules.length === 0 ? undefined : rules
 }
 
 export class KeptPolicy {
@@ -54,10 +64,15 @@ export class KeptPolicy {
   #silent = new Set<object>()
   #news: Deferred.Deferred<void> | undefined
   #isDue = false
+  #isSettled = false
+  readonly #own: Rules
+  #rules: Rules | undefined
   readonly #first = Promise.withResolvers<void>()
 
-  /** `now` in milliseconds. */
-  constructor(now: () => number, maxAgeSeconds: number) {
+  /** `now` in milliseconds; `ownRules` are those of the agent's own file. */
+  constructor(now: () => number, maxAgeSeconds: number, ownRules: Rules = []) {
+    this.#own = ownRules
+    this.#rules = rulesOf(ownRules, undefined)
     this.#now = now
     this.#maxAge = maxAgeSeconds
   }
@@ -86,7 +101,17 @@ export class KeptPolicy {
 
   /** Whether visitors may speak only HTTP. */
   get isHttpOnly(): boolean {
-    return this.isGated || this.#known?.policy.options.http_only === true
+    return this.isGated || this.#known?.policy.options.http_only === true || this.rules !== undefined
+  }
+
+  /** The rules for each request, if there are any. */
+  get rules(): Rules | undefined {
+    return this.#rules
+  }
+
+  /** Nothing is known yet, and the first answer is on its way. */
+  get isAwaited(): boolean {
+    return this.#known === undefined && !this.#isSettled
   }
 
   /** The access window, where it is closed now. */
@@ -103,6 +128,7 @@ export class KeptPolicy {
 
   /** There is an answer, or none. */
   settle(): void {
+    this.#isSettled = true
     this.#first.resolve()
   }
 
@@ -155,6 +181,7 @@ export class KeptPolicy {
 
   restore(stored: Stored): void {
     this.#known = stored
+    this.#rules = rulesOf(this.#own, stored.policy)
     this.settle()
   }
 
@@ -165,6 +192,7 @@ export class KeptPolicy {
     if (next === undefined) return
     const { etag, policy } = next
     this.#known = { tunnel, etag, policy, confirmed_at: UnixSeconds.make(this.#seconds) }
+    this.#rules = rulesOf(this.#own, policy)
     this.settle()
     const wasGatedByEdge = this.#isGatedByEdge
     if (!this.#isDue) this.#isGatedByEdge = false
@@ -209,9 +237,9 @@ export const fileIn = (stateDir: string) =>
 
 /** Restores the kept policy and keeps it current until the scope ends. */
 export const make = Effect.fn("KeptPolicy.make")(function* (surroundings: Surroundings) {
-  const { client, file, maxAgeSeconds, tunnel } = surroundings
+  const { client, file, maxAgeSeconds, rules, tunnel } = surroundings
   const clock = yield* Clock.Clock
-  const kept = new KeptPolicy(() => clock.currentTimeMillisUnsafe(), maxAgeSeconds)
+  const kept = new KeptPolicy(() => clock.currentTimeMillisUnsafe(), maxAgeSeconds, rules)
   const stored = yield* file.read
   if (stored?.tunnel === tunnel) kept.restore(stored)
   let isAbsent = false

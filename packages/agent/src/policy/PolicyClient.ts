@@ -16,7 +16,8 @@ import * as ProvedRequests from "../onboard/ProvedRequests.ts"
 export const enforcements: ReadonlyArray<Enforcement> = [
   { name: "gate", version: 1 },
   { name: "windows", version: 1 },
-  { name: "http_only", version: 1 }
+  { name: "http_only", version: 1 },
+  { name: "rules", version: 1 }
 ]
 
 const callBound = "5 seconds"

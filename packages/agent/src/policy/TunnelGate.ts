@@ -4,9 +4,10 @@ import { retryForever } from "@catenet/platform/RetryForever"
 import { VisitorGate, type VisitorIdentity } from "@catenet/proxy/internal/gate/VisitorGate"
 import type { GateVerdict } from "@catenet/proxy/internal/GateVerdict"
 import { closedPage } from "@catenet/proxy/internal/ProxyPages"
-import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { type factsOfHead, RuleGate } from "@catenet/proxy/internal/rules/RuleGate"
 import { Clock, Effect, FiberSet, Redacted, Schedule, Schema } from "effect"
 import { hash } from "node:crypto"
+import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { KeptPolicy } from "./KeptPolicy.ts"
 import type { PolicyClient } from "./PolicyClient.ts"
 
@@ -21,6 +22,18 @@ const readHost = Schema.decodeUnknownEffect(Hostname)
 export interface Enforcement {
   readonly policy: KeptPolicy
   readonly gate: VisitorGate
+  readonly rules: RuleGate
+}
+
+/** What the login gate and the rules say about a request. */
+export const judge = (
+  { policy, rules }: Enforcement,
+  facts: () => ReturnType<typeof factsOfHead>,
+  gate: () => Promise<GateVerdict> | undefined
+): Promise<GateVerdict> | undefined => {
+  const asked = () => rules.judge(tunnel, policy.rules, facts, gate)
+  if (!policy.isAwaited) return asked()
+  return policy.first.then(async () => (await asked()) ?? { _tag: "Passes", identity: undefined })
 }
 
 /** What is answered in the place of the origin, if the owner has closed access now. */
@@ -43,7 +56,7 @@ export const make = Effect.fn("TunnelGate.make")(function* (
   policy: KeptPolicy,
   client: PolicyClient,
   seed: Redacted.Redacted<Uint8Array>,
-  onFault: OnFault
+  metrics: Pick<AgentMetrics["Service"], "fault" | "refusals">
 ) {
   const clock = yield* Clock.Clock
   const run = yield* FiberSet.makeRuntimePromise()
@@ -96,7 +109,7 @@ export const make = Effect.fn("TunnelGate.make")(function* (
     // The control plane knows the public key of an enrolled agent, and every party of the host gets it from there.
     assertionKeys: { current: bytes, opening: [bytes] },
     now: () => clock.currentTimeMillisUnsafe(),
-    onFault,
+    onFault: metrics.fault,
     onFailure: (error) => void log(Effect.logWarning("the control plane has not answered about a visitor", error))
   })
   policy.onChange((before) => {
@@ -110,5 +123,9 @@ export const make = Effect.fn("TunnelGate.make")(function* (
       retryForever("ending the visits that are over")
     )
   )
-  return { policy, gate } satisfies Enforcement
+  const rules = new RuleGate({
+    now: () => clock.currentTimeMillisUnsafe(),
+    onRefused: (_, rule) => void metrics.refusals.set(rule, (metrics.refusals.get(rule) ?? 0) + 1)
+  })
+  return { policy, gate, rules } satisfies Enforcement
 })

@@ -78,8 +78,7 @@ const enforcementOf = Effect.fnUntraced(function* (
   const tunnel = TokenEncoding.hash(native, token)
   const file = yield* KeptPolicy.fileIn(stateDir)
   const policy = yield* KeptPolicy.make({ client, file, tunnel, maxAgeSeconds: policyMaxAge })
-  const { fault } = yield* AgentMetrics
-  return yield* TunnelGate.make(policy, client, identity.seed, fault)
+  return yield* TunnelGate.make(policy, client, identity.seed, yield* AgentMetrics)
 })
 
 const browser = Effect.fnUntraced(function* (

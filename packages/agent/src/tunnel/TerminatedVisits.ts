@@ -13,6 +13,7 @@ import { type Visitor, visitorAt } from "@catenet/proxy/internal/http1/RequestHe
 import { Http2Visit } from "@catenet/proxy/internal/http2/Http2Connections"
 import { fullPage } from "@catenet/proxy/internal/ProxyPages"
 import { RequestTurns } from "@catenet/proxy/internal/RequestTurns"
+import { factsOfHead, factsOfHeaders } from "@catenet/proxy/internal/rules/RuleGate"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
 import { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
@@ -24,6 +25,7 @@ import type { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { type Enforcement, enterUnasked, gateFirst, refusalOf } from "../policy/TunnelGate.ts"
+import * as TunnelGate from "../policy/TunnelGate.ts"
 import type { Origin } from "../settings/Settings.ts"
 import type { AgentCardResponder } from "./AgentCardResponder.ts"
 import * as BrowserClients from "./BrowserClients.ts"
@@ -149,7 +151,15 @@ export const make = (
       },
       headMillis: bounds.headMillis,
       rests: { ...bounds.pace, gatherMillis },
-      ask: (request) => gateFirst(asked?.(request), () => judge(request.method, request.target)),
+      ask: (request) => {
+        const ofCard = () => judge(request.method, request.target)
+        if (enforcement === undefined) return ofCard()
+        const facts = () => factsOfHead(request, visitor.address)
+        return gateFirst(
+          TunnelGate.judge(enforcement, facts, () => asked?.(request)),
+          ofCard
+        )
+      },
       onCrumbs: BrowserClients.crumbsOf(crumbs, header),
       rest: (resume) => turns.rest(visitor.address, resume)
     })
@@ -273,8 +283,14 @@ export const make = (
       refusal,
       ask: (stream, headers) => {
         const { ":method": method = "GET", ":path": path = "/" } = headers
-        const asked = enforcement?.gate.request(stream, headers, visitor.hostname ?? "", visitor.address)
-        return gateFirst(asked, () => judge(method, path))
+        const ofCard = () => judge(method, path)
+        if (enforcement === undefined) return ofCard()
+        const asked = enforcement.gate.request(stream, headers, visitor.hostname ?? "", visitor.address)
+        const facts = () => factsOfHeaders(headers, visitor.address)
+        return gateFirst(
+          TunnelGate.judge(enforcement, facts, () => asked),
+          ofCard
+        )
       },
       onFault: metrics.fault,
       headMillis: bounds.headMillis,

@@ -57,8 +57,7 @@ const stage = Effect.fnUntraced(function* (policy: TunnelPolicy | undefined, { g
     endSession: unused,
     session: () => Effect.succeed(new GateAnswer({ identity: "vera@example.test", expires_at: null, sign_in: null }))
   }
-  const { fault } = yield* AgentMetrics
-  const enforcement = yield* TunnelGate.make(kept, client, Redacted.make(seed), fault)
+  const enforcement = yield* TunnelGate.make(kept, client, Redacted.make(seed), yield* AgentMetrics)
   let reached = 0
   const http = createServer((_request, response) => void response.end("the origin"))
   const origin = createTcpServer((socket) => {

@@ -64,8 +64,9 @@ const maker = (schemas: Members) => {
       make(items, name.replace(/s$/u, ""), depth + 1)
     )
   }
-  const objectFor = ({ properties, required }: Members, depth: number) => {
-    const wanted = new Set(Array.isArray(required) ? required : [])
+  const objectFor = ({ minProperties = 0, properties, required }: Members, depth: number) => {
+    const wanted = new Set<unknown>(Array.isArray(required) ? required : [])
+    for (const name of Object.keys(members(properties))) if (wanted.size < Number(minProperties)) wanted.add(name)
     return Object.fromEntries(
       Object.entries(members(properties))
         .filter(([name]) => wanted.has(name))

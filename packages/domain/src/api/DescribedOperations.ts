@@ -96,6 +96,12 @@ const endpointRules: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Each slot in `slots` must end after it starts.",
     "`time_zone` must be a name of the IANA time zone database, such as `Europe/Berlin`."
   ],
+  "tunnelControls.setRules": [
+    "Each rule has exactly one member. `allow` contains IPv4 and IPv6 addresses and CIDR ranges with zeros after the prefix.",
+    "`basic_auth` must contain `users`; `basic_auth` with `file`, and `mtls`, belong in the file of an agent.",
+    "Fields that frame a message or name the visitor cannot be set or removed; `cors` with `credentials` needs named origins.",
+    "`require_login` needs a tunnel that requires a login."
+  ],
   "invitations.redeem": [signedRecord("invitation")],
   "enrollment.redeemBootstrap": ["`pubkey` and `proof` must both be present or both be absent."]
 }

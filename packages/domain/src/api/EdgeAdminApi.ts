@@ -9,6 +9,7 @@ import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../edges/EdgeErrors.ts"
 import { PublicPort } from "../edges/PublicPort.ts"
 import { AgentProof, TunnelOptions } from "../edges/TunnelOptions.ts"
+import { StoredRules } from "../rules/Rules.ts"
 import { ReceiptKey, ReceiptPage } from "../tunnels/Receipt.ts"
 import {
   TokenHistory,
@@ -107,6 +108,11 @@ class TunnelOrdersApi extends HttpApiGroup.make("orders")
     HttpApiEndpoint.post("setPort", "/internal/tunnel/port", {
       headers: tokenHeader,
       payload: PublicPort,
+      success: HttpApiSchema.Empty(200)
+    }).middleware(ReadsEdgeBody),
+    HttpApiEndpoint.post("setRules", "/internal/tunnel/rules", {
+      headers: policyHeaders,
+      payload: StoredRules,
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody),
     HttpApiEndpoint.post("setAgentKeys", "/internal/tunnel/agent-keys", {

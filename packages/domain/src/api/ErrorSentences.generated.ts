@@ -256,6 +256,10 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "The tunnel does not exist or belongs to another account; the response does not distinguish the two.",
   TunnelLimitReached:
     "The account has reached its limit of tunnels.",
+  RulesRefused:
+    "A rule needs something that the tunnel does not have.",
+  RuleLimitReached:
+    "The account has reached its limit of rules, over all of its tunnels.",
   GrantNotFound:
     "The account has no grant and no pending access request.",
   AccessRefused:

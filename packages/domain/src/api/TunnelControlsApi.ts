@@ -4,6 +4,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
+import { StoredRules } from "../rules/Rules.ts"
 import { Alert, AlertDelivery, SavedAlert } from "../tunnels/Alert.ts"
 import { AlertFormat } from "../tunnels/AlertFormat.ts"
 import {
@@ -22,6 +23,8 @@ import {
   BadgeNotFound,
   DeliveryBudgetSpent,
   ReceiptsUnavailable,
+  RuleLimitReached,
+  RulesRefused,
   TunnelNotFound
 } from "../tunnels/TunnelErrors.ts"
 import { Badge } from "../tunnels/Uptime.ts"
@@ -115,6 +118,9 @@ export class AccessState extends Schema.Class<AccessState>("AccessState")({
 /** Whether visitors may speak nothing but HTTP where an edge ends their TLS. */
 export class HttpOnlyState extends Schema.Class<HttpOnlyState>("HttpOnlyState")({ http_only: Schema.Boolean }) {}
 
+/** What is done with each request of a visitor, in this order. */
+export class TunnelRules extends Schema.Class<TunnelRules>("TunnelRules")({ rules: StoredRules }) {}
+
 const reads = [
   HttpApiEndpoint.get("getAlert", "/me/tunnels/:id/alert", {
     params: id,
@@ -139,6 +145,11 @@ const reads = [
     success: HttpOnlyState,
     error: TunnelNotFound
   }).annotate(OpenApi.Summary, "Returns whether visitors may use only HTTP."),
+  HttpApiEndpoint.get("getRules", "/me/tunnels/:id/rules", {
+    params: id,
+    success: TunnelRules,
+    error: TunnelNotFound
+  }).annotate(OpenApi.Summary, "Returns the rules of a tunnel."),
   HttpApiEndpoint.get("listShareLinks", "/me/tunnels/:id/share-links", {
     params: id,
     query: pageQuery,
@@ -211,6 +222,15 @@ const writes = [
     error: [TunnelNotFound, PortRefused]
   })
     .annotate(OpenApi.Summary, "Sets whether visitors may use only HTTP, or other protocols over TLS as well.")
+    .middleware(ReadsBody),
+  HttpApiEndpoint.put("setRules", "/me/tunnels/:id/rules", {
+    params: id,
+    payload: TunnelRules,
+    success: TunnelRules,
+    error: [RulesRefused, RuleLimitReached, TunnelNotFound]
+  })
+    .annotate(OpenApi.Summary, "Replaces the rules of a tunnel; an empty list removes them.")
+    .annotate(BodyLimit, maxListBytes)
     .middleware(ReadsBody),
   HttpApiEndpoint.post("mintShareLink", "/me/tunnels/:id/share-links", {
     params: id,

@@ -1,5 +1,6 @@
 /** An edge server, as the control plane and other edges know it. Not an edge of a topology. */
 import { Effect, Schema } from "effect"
+import { StoredRules } from "../rules/Rules.ts"
 import { Hex64 } from "../values/Hex.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { NewPublicKey, PublicKey, Signature } from "../values/Keys.ts"
@@ -89,6 +90,8 @@ export class Authorisation extends Schema.Class<Authorisation>("Authorisation")(
   ...TunnelOptions.fields,
   /** The public port of the tunnel. */
   port: Schema.NullOr(PublicPort).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  /** What its owner wants done with each request. */
+  rules: StoredRules.pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   /** Visitors of its gelb hosts have to log in. */
   require_login: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   /** An opaque name of the account whose shares the tunnel uses, the same for all of its tunnels and of its service accounts'. */

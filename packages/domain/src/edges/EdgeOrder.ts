@@ -4,6 +4,7 @@
  */
 import { Effect, Schema } from "effect"
 import { ChannelId } from "../channels/Channel.ts"
+import { StoredRules } from "../rules/Rules.ts"
 import { Hex64 } from "../values/Hex.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { HolderKey, PublicKey } from "../values/Keys.ts"
@@ -44,6 +45,7 @@ export const edgeOrderFields = {
   SetAccessPolicy: { policy: Schema.NullOr(AccessPolicy), ...revision },
   /** The public port of the tunnel. Only edges that offer ports get it. */
   SetPort: { port: PublicPort },
+  SetRules: { rules: StoredRules, ...revision },
   /** The keys of the agents that may serve the tunnel, and whether one of them must be proved. */
   SetAgentKeys: {
     keys: Schema.Array(PublicKey),

@@ -34,3 +34,53 @@ export const AddressRange = Schema.String.check(
   )
 ).pipe(Schema.brand("AddressRange"))
 export type AddressRange = typeof AddressRange.Type
+
+/** Ranges are few and asked about with every request. */
+const parsed = new WeakMap<ReadonlyArray<AddressRange>, ReadonlyArray<Network>>()
+
+const networksOf = (ranges: ReadonlyArray<AddressRange>): ReadonlyArray<Network> => {
+  const known = parsed.get(ranges)
+  if (known !== undefined) return known
+  const networks = ranges.flatMap((range) => networkOf(range) ?? [])
+  parsed.set(ranges, networks)
+  return networks
+}
+
+/**
+ * Whether one of the ranges holds the address. Text that is no address is in none of them.
+ *
+ * @example
+ * ```ts
+ * import { AddressRange, isWithin } from "@catenet/domain/rules/AddressRange"
+ *
+ * const ranges = ["10.0.0.0/8", "2001:db8::/32"].map((range) => AddressRange.make(range))
+ * if (!isWithin(ranges, "10.1.2.3") || !isWithin(ranges, "::ffff:10.1.2.3")) throw new Error("IPv4, also within IPv6")
+ * if (isWithin(ranges, "11.0.0.1") || isWithin(ranges, "unknown")) throw new Error("nothing else")
+ * ```
+ */
+export const isWithin = (ranges: ReadonlyArray<AddressRange>, address: string): boolean => {
+  const ip = addressOf(address)
+  return ip !== undefined && networksOf(ranges).some((network) => IpNetwork.contains(network, ip))
+}
+
+/**
+ * The ranges that both lists hold.
+ *
+ * @example
+ * ```ts
+ * import { deepStrictEqual } from "node:assert"
+ * import { AddressRange, intersection } from "@catenet/domain/rules/AddressRange"
+ *
+ * const ranges = (...texts: ReadonlyArray<string>) => texts.map((range) => AddressRange.make(range))
+ * deepStrictEqual(intersection(ranges("10.0.0.0/8", "::1"), ranges("10.1.0.0/16", "192.0.2.1")), ["10.1.0.0/16"])
+ * ```
+ */
+export const intersection = (
+  a: ReadonlyArray<AddressRange>,
+  b: ReadonlyArray<AddressRange>
+): ReadonlyArray<AddressRange> => {
+  const [inA, inB] = [networksOf(a), networksOf(b)]
+  const within = (ranges: ReadonlyArray<AddressRange>, own: ReadonlyArray<Network>, others: ReadonlyArray<Network>) =>
+    ranges.filter((_, at) => others.some((other) => own[at] !== undefined && IpNetwork.containsNetwork(other, own[at])))
+  return [...new Set([...within(a, inA, inB), ...within(b, inB, inA)])]
+}

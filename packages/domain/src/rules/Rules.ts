@@ -4,7 +4,7 @@
  */
 import { Effect, Schema } from "effect"
 import { lowerAscii } from "../values/AsciiCase.ts"
-import { boundedArray } from "../values/BoundedArray.ts"
+import { boundedArray, boundedRecord } from "../values/BoundedArray.ts"
 import { Email } from "../values/Email.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { literal, malformedText, pattern } from "../values/Pattern.ts"
@@ -44,9 +44,7 @@ const FieldValue = Schema.String.check(
 
 const edits = (isRefused: (name: string) => boolean, expected: string) =>
   Schema.Struct({
-    set: Schema.optionalKey(
-      Schema.Record(FieldName, FieldValue).check(Schema.isMaxProperties(32, { expected: "at most 32 fields" }))
-    ),
+    set: Schema.optionalKey(boundedRecord(32, FieldName, FieldValue)),
     remove: Schema.optionalKey(boundedArray(32, FieldName, 1))
   }).check(
     Schema.isMinProperties(1, { expected: "set, remove, or both", [malformedText]: true }),

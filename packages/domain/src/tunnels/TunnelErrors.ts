@@ -57,6 +57,24 @@ export class TunnelLimitReached extends Problem<TunnelLimitReached>()(
   { limit: Count }
 ) {}
 
+/** A rule needs something that the tunnel does not have. */
+export class RulesRefused extends Problem<RulesRefused>()(
+  "RulesRefused",
+  { status: 400, title: "Rules refused", detail: ({ field, reason }) => `${field} ${clause(reason)}.` },
+  { field: Schema.String, reason: Schema.String }
+) {}
+
+/** The account has reached its limit of rules, over all of its tunnels. */
+export class RuleLimitReached extends Problem<RuleLimitReached>()(
+  "RuleLimitReached",
+  {
+    status: 403,
+    title: "Rule limit reached",
+    detail: ({ limit }) => `Your account has reached its limit of ${limit} rules, over all of its tunnels.`
+  },
+  { limit: Count }
+) {}
+
 /** The account has no grant and no pending access request. */
 export class GrantNotFound extends Problem<GrantNotFound>()("GrantNotFound", {
   status: 404,

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { TunnelOptions } from "../edges/TunnelOptions.ts"
+import { StoredRules } from "../rules/Rules.ts"
 import { PublicKey } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 
@@ -15,6 +16,8 @@ export class TunnelPolicy extends Schema.Class<TunnelPolicy>("TunnelPolicy")({
   share_epoch: Count,
   access: Schema.NullOr(AccessPolicy),
   options: TunnelOptions,
+  /** Absent where there are none. */
+  rules: Schema.optionalKey(StoredRules),
   /** The public keys of all agents and edges that sign assertions about visitors of the tunnel. */
   assertion_keys: Schema.optionalKey(Schema.Array(PublicKey))
 }) {}

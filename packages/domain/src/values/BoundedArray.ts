@@ -46,3 +46,42 @@ export const boundedArray = <S extends Schema.Top>(maximum: number, element: S, 
       })
     )
     .pipe(Schema.decodeTo(Schema.Array(element).check(Schema.isMinLength(minimum), Schema.isMaxLength(maximum))))
+
+const isMap = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Any object, its members unseen. */
+const map = Schema.declare(isMap, { expected: "object", toCodecJson: () => undefined })
+
+/**
+ * An object of at most `maximum` members with keys of one form and values of another.
+ *
+ * @example
+ * ```ts
+ * import { Result, Schema } from "effect"
+ * import { boundedRecord } from "@catenet/domain/values/BoundedArray"
+ *
+ * const read = Schema.decodeUnknownResult(boundedRecord(1, Schema.String, Schema.Int), { errors: "all" })
+ * if (Result.isFailure(read({ a: 1 }))) throw new Error("one is not too many")
+ * const refused = read({ a: "x", b: "y" })
+ * if (Result.isSuccess(refused) || refused.failure.message !== "Expected at most 1 members") throw new Error("one")
+ * ```
+ */
+export const boundedRecord = <K extends Schema.Record.Key, V extends Schema.Top>(maximum: number, key: K, value: V) =>
+  map
+    .check(
+      Schema.isMaxProperties(maximum, {
+        expected: `at most ${maximum} members`,
+        [malformedText]: true,
+        representation: {
+          id: "@catenet/domain/boundedRecord",
+          payload: { maximum },
+          schemas: [Schema.toEncoded(Schema.toCodecJson(value)).ast]
+        },
+        toJsonSchema: ({ schemas: [additionalProperties = {}] }) => ({
+          type: "object",
+          additionalProperties,
+          maxProperties: maximum
+        })
+      })
+    )
+    .pipe(Schema.decodeTo(Schema.Record(key, value).check(Schema.isMaxProperties(maximum))))

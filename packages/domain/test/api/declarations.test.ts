@@ -130,8 +130,7 @@ const keysOf = (schema: Schema.Top | undefined): ReadonlySet<PropertyKey> => {
 }
 
 const isBoundedArray = (ast: SchemaAST.AST): boolean =>
-  JSON.stringify(ast.checks?.map(({ annotations }) => annotations?.["representation"]))?.includes("/boundedArray") ===
-  true
+  JSON.stringify(ast.checks?.map(({ annotations }) => annotations?.["representation"]))?.includes("/bounded") === true
 
 /** How many lists and maps a request may hold: those made by `boundedArray`, and all others. */
 const listsOf = (payload: HttpApiEndpoint.PayloadMap) => {
@@ -148,7 +147,7 @@ const listsOf = (payload: HttpApiEndpoint.PayloadMap) => {
       else if (ast.rest.length > 0) unbounded++
       ast.elements.concat(ast.rest).forEach(visit)
     } else if (SchemaAST.isObjects(ast)) {
-      unbounded += ast.indexSignatures.length
+      if (!steps.some(isBoundedArray)) unbounded += ast.indexSignatures.length
       for (const { type } of ast.propertySignatures) visit(type)
     } else if (SchemaAST.isUnion(ast)) ast.types.forEach(visit)
     else if (SchemaAST.isDeclaration(ast)) ast.typeParameters.forEach(visit)
@@ -184,6 +183,7 @@ const sameAgain = [
   "/internal/tunnel/login",
   "/internal/tunnel/options",
   "/internal/tunnel/port",
+  "/internal/tunnel/rules",
   "/me/channels",
   "/me/channels/:channel/allowlist",
   "/me/channels/:channel/grants/:holder",
@@ -262,6 +262,7 @@ const readElsewhere: Readonly<Record<string, string>> = {
   "/internal/tunnel/login": "/internal/edges/rehydrate/:edge_id",
   "/internal/tunnel/options": "/internal/edges/rehydrate/:edge_id",
   "/internal/tunnel/port": "/internal/edges/rehydrate/:edge_id",
+  "/internal/tunnel/rules": "/internal/edges/rehydrate/:edge_id",
   "/me/channels/:channel/grants/:holder": "/me/channels/:channel/grants",
   "/me/topologies/:id/agents": "/me/topologies/:id",
   "/me/topologies/:id/agents/:agent/label": "/me/topologies/:id",

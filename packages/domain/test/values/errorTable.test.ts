@@ -228,6 +228,8 @@ const table = [
   [Tunnels.AlertNotFound, 404, ["(alert)"]],
   [Tunnels.DeliveryBudgetSpent, 429, ["alert delivery budget spent"]],
   [Tunnels.AccessRefused, 400, ["(access window)"]],
+  [Tunnels.RulesRefused, 400, ["(rules)"]],
+  [Tunnels.RuleLimitReached, 403, ["(rules)"]],
   [Gate.LoginNotRequired, 400, ["share link while login is not required"]],
   [Gate.TunnelWithoutHostname, 400, ["(share link without a host name)"]],
   [Gate.ShareLinkNeedsGelb, 400, ["(share link of a tunnel that is not gelb)"]],

@@ -46,7 +46,7 @@ const versionsOf = (tunnel: AgentPool | undefined) => {
   return known.length === 0 ? {} : { agent_versions: [...new Set(known)].toSorted().slice(0, maxVersions) }
 }
 
-const enforceable: ReadonlyArray<Enforced> = ["gate", "windows", "http_only"]
+const enforceable: ReadonlyArray<Enforced> = ["gate", "windows", "http_only", "rules"]
 const enforcedBy = (tunnel: AgentPool | undefined) => {
   const enforces = enforceable.filter((name) => tunnel?.enforces(name) === true)
   return enforces.length === 0 ? {} : { enforces }

@@ -48,6 +48,8 @@ export const OrdersHandlers = HttpApiBuilder.group(
         orders.setAgentKeys(Redacted.value(headers["x-ct-routing-token"]), payload, proof),
       setOptions: ({ headers, payload }) =>
         orders.setOptions(Redacted.value(headers["x-ct-routing-token"]), payload, headers[revisionHeader]),
+      setRules: ({ headers, payload }) =>
+        orders.setRules(Redacted.value(headers["x-ct-routing-token"]), payload, headers[revisionHeader]),
       cutMembers: ({ payload }) => orders.cutMembers(payload),
       revoke: ({ params }) => orders.revoke(Redacted.value(params.token)),
       revokeByHeader: ({ headers }) => {

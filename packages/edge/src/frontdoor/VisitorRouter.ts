@@ -10,6 +10,7 @@ import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { silenceMillis } from "@catenet/proxy/internal/http1/FirstByte"
+import type { Enforced } from "@catenet/wire/frames/MuxPolicy"
 import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Socket } from "node:net"
@@ -95,19 +96,24 @@ export class VisitorRouter extends Context.Service<
       })
     }
 
-    /** Whether no agent of the tunnel is here that does not ask the visitors to log in whose TLS it ends. */
-    const isAskedByAgents = (token: string) => {
+    /** What the owner demands that only the agents can do. An agent that applies rules asks visitors to log in as well. */
+    const demandedOf = (host: string, token: string): Enforced | undefined =>
+      routes.rules(token) !== undefined ? "rules" : gate.closes(host) ? "gate" : undefined
+
+    /** Whether no agent of the tunnel is here that does not do it with the visitors whose TLS it ends. */
+    const isAskedByAgents = (token: string, what: Enforced) => {
       const tunnel = agents.tunnel(token)
-      return tunnel?.connected !== true || tunnel.enforces("gate")
+      return tunnel?.connected !== true || tunnel.enforces(what)
     }
 
     /**
-     * No visitor can be asked to log in here: a host that requires it is closed, and its visitors are cut when it begins to, where
-     * one of its agents does not ask them.
+     * No visitor can be asked to log in here, and no rule be applied: a host that requires it is closed, and its visitors are cut when
+     * it begins to require a login, where one of its agents does not do it.
      */
     const enterUnasked = (host: string, token: string, socket: Socket): "closed" | "open" => {
-      if (gate.closes(host) && !isAskedByAgents(token)) return "closed"
-      const end = () => (isAskedByAgents(token) ? undefined : void socket.destroy())
+      const demanded = demandedOf(host, token)
+      if (demanded !== undefined && !isAskedByAgents(token, demanded)) return "closed"
+      const end = () => (isAskedByAgents(token, "gate") ? undefined : void socket.destroy())
       socket.once("close", gate.enter(token, { host, session: undefined, until: null, open: true, end }))
       return "open"
     }
@@ -137,7 +143,8 @@ export class VisitorRouter extends Context.Service<
       /** Of each attempt: a login may be required meanwhile. */
       const wanted = () => {
         const isGated = kind === "visitor" && gate.closes(host)
-        const enforces = isGated ? ({ enforces: "gate" } as const) : {}
+        const demanded = kind === "visitor" ? demandedOf(host, token) : undefined
+        const enforces = demanded === undefined ? {} : { enforces: demanded }
         const target = { _tag: "Host", host, challengeOnly, needs, ...enforces } as const
         return [target, isGated ? { ...common, gated: true } : common] as const
       }

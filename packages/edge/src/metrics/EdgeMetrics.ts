@@ -139,6 +139,11 @@ export const render = (sources: Sources): string => {
     counter("rendezvous_total", "Mesh clients given to agents.", [counters.rendezvous]),
     counter("rendezvous_refused_total", "Mesh clients dropped: proof, tunnel or rate.", [counters.rendezvousRefused]),
     counter("access_window_refused_total", "Visitors outside the access window.", [counters.accessWindowRefusals]),
+    counter(
+      "rule_refused_total",
+      "Requests refused by rules of tunnels.",
+      ...Object.entries(counters.refusedBy).map(([rule, value]): Sample => [value, { rule }])
+    ),
     ...channelFamilies(sources),
     counter("rapid_reset_closed_total", "HTTP/2 connections closed for the streams that they reset.", [
       counters.resetBudgetsExceeded

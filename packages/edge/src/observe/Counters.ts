@@ -31,6 +31,8 @@ const zero = () => ({
   bytesToVisitors: 0,
   /** The same bytes in both directions together, by purpose. */
   bytesOf: { browser: 0, dataplane: 0, tcp_fallback: 0 },
+  /** Requests that rules of a tunnel refused. */
+  refusedBy: { allow: 0, require_login: 0, rate_limit: 0, basic_auth: 0, max_body: 0 },
   /** Errors thrown by callbacks of connections. */
   connectionFaults: 0,
   /** HTTP/2 connections closed because their address block reset too many streams of the tunnel. */
@@ -69,22 +71,26 @@ export class Counters extends Context.Service<Counters, ReturnType<typeof zero>>
 type Counted = Counters["Service"]
 
 const kinds = ["browser", "dataplane", "tcp_fallback"] as const
+const rules = ["allow", "require_login", "rate_limit", "basic_auth", "max_body"] as const
 const plain = (counters: Counted) => {
-  const { bytesOf: _bytesOf, ...numbers } = counters
+  const { bytesOf: _bytesOf, refusedBy: _refusedBy, ...numbers } = counters
   return numbers
 }
 type Plain = keyof ReturnType<typeof plain>
 
-const isPlain = (counters: Counted, name: string): name is Plain => Object.hasOwn(counters, name) && name !== "bytesOf"
+const isPlain = (counters: Counted, name: string): name is Plain =>
+  Object.hasOwn(counters, name) && name !== "bytesOf" && name !== "refusedBy"
 
 /** All counters by name, for another process. */
 export const flat = (counters: Counted): Record<string, number> => ({
   ...plain(counters),
-  ...Object.fromEntries(kinds.map((kind) => [`bytesOf.${kind}`, counters.bytesOf[kind]]))
+  ...Object.fromEntries(kinds.map((kind) => [`bytesOf.${kind}`, counters.bytesOf[kind]])),
+  ...Object.fromEntries(rules.map((rule) => [`refusedBy.${rule}`, counters.refusedBy[rule]]))
 })
 
 /** Adds the counters of another process, by the names of {@link flat}. */
 export const add = (counters: Counted, counted: Readonly<Record<string, number>>): void => {
   for (const [name, value] of Object.entries(counted)) if (isPlain(counters, name)) counters[name] += value
   for (const kind of kinds) counters.bytesOf[kind] += counted[`bytesOf.${kind}`] ?? 0
+  for (const rule of rules) counters.refusedBy[rule] += counted[`refusedBy.${rule}`] ?? 0
 }

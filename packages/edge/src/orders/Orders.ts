@@ -5,6 +5,7 @@
 import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
 import type { PublicPort } from "@catenet/domain/edges/PublicPort"
 import type { AgentProof, TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
+import type { Rules } from "@catenet/domain/rules/Rules"
 import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Clock, Context, Effect, Layer } from "effect"
 import { ChannelRoom, type MemberCut } from "../channels/ChannelRoom.ts"
@@ -26,11 +27,12 @@ interface Applied {
   readonly setPort: (token: string, port: PublicPort) => Effect.Effect<void>
   /** Sets the keys of the agents that may serve the tunnel, and ends the sessions of all others. */
   readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => Effect.Effect<void>
-  /** This and the next two also tell agents that enforce the policy, with its `revision` if it is known. */
+  /** This and the next three also tell agents that enforce the policy, with its `revision` if it is known. */
   readonly setOptions: (token: string, options: TunnelOptions, revision?: number) => Effect.Effect<void>
   /** Sets whether visitors must log in, and checks each current visitor again. */
   readonly setLogin: (token: string, required: boolean, revision?: number) => Effect.Effect<void>
   readonly setPolicy: (token: string, policy: AccessPolicy | null, revision?: number) => Effect.Effect<void>
+  readonly setRules: (token: string, rules: Rules, revision?: number) => Effect.Effect<void>
   /** Ends the connections of a holder to a channel, or of all its members. They may reconnect and are then checked again. */
   readonly cutMembers: (cut: MemberCut) => Effect.Effect<void>
 }
@@ -45,15 +47,17 @@ type Everywhere = (order: RouteOrder, here: () => void) => Effect.Effect<void>
 
 const revised = (revision: number | undefined) => (revision === undefined ? {} : { revision })
 
-/** Applies a change of a tunnel's policy, and tells its agents. */
+type PolicyOrder = Extract<RouteOrder, { readonly revision?: number }>
+
+/** Applies a change of a tunnel's policy in all processes, and tells its agents. */
 const policyChange =
   (routes: Routes["Service"], agents: AgentSessions["Service"]) =>
-  (token: string, revision = 0, apply: () => void) =>
-  () => {
-    if (routes.isRevoked(token)) return
-    apply()
-    agents.tunnel(token)?.announce(BigInt(revision))
-  }
+  (everywhere: Everywhere, order: PolicyOrder, revision: number | undefined, apply: () => void) =>
+    everywhere({ ...order, ...revised(revision) }, () => {
+      if (routes.isRevoked(order.token)) return
+      apply()
+      agents.tunnel(order.token)?.announce(BigInt(revision ?? 0))
+    })
 
 const cutClosed = (
   relays: Relays["Service"],
@@ -88,7 +92,7 @@ export class Orders extends Context.Service<
     const { cutAtWindowClose } = yield* Settings
     const routes = yield* Routes
     const agents = yield* AgentSessions
-    const changing = policyChange(routes, agents)
+    const changed = policyChange(routes, agents)
     const relays = yield* Relays
     const gate = yield* LoginGate
     const room = yield* ChannelRoom
@@ -109,13 +113,10 @@ export class Orders extends Context.Service<
           if (login !== undefined) gate.recheck(token)
         }),
       setLogin: (token, required, revision) =>
-        everywhere(
-          { _tag: "SetLogin", token, required, ...revised(revision) },
-          changing(token, revision, () => {
-            routes.setLogin(token, required)
-            gate.recheck(token)
-          })
-        ),
+        changed(everywhere, { _tag: "SetLogin", token, required }, revision, () => {
+          routes.setLogin(token, required)
+          gate.recheck(token)
+        }),
       setRecords: (token, name) => Effect.sync(() => routes.setRecords(token, name)),
       revoke: (token, successor) =>
         everywhere({ _tag: "Revoke", token, ...(successor === undefined ? {} : { successor }) }, () => {
@@ -132,19 +133,15 @@ export class Orders extends Context.Service<
           agents.keepEnrolled(token, dropped)
         }),
       setOptions: (token, options, revision) =>
-        everywhere(
-          { _tag: "SetOptions", token, options, ...revised(revision) },
-          changing(token, revision, () => routes.setOptions(token, options))
-        ),
+        changed(everywhere, { _tag: "SetOptions", token, options }, revision, () => routes.setOptions(token, options)),
+      setRules: (token, rules, revision) =>
+        changed(everywhere, { _tag: "SetRules", token, rules }, revision, () => routes.setRules(token, rules)),
       cutMembers: (cut) => everywhere({ _tag: "CutMembers", ...cut }, () => room.cut(cut)),
       setPolicy: (token, policy, revision) =>
-        everywhere(
-          { _tag: "SetAccessPolicy", token, policy, ...revised(revision) },
-          changing(token, revision, () => {
-            routes.setPolicy(token, policy)
-            if (policy !== null) closeWindows([[token, policy]])
-          })
-        )
+        changed(everywhere, { _tag: "SetAccessPolicy", token, policy }, revision, () => {
+          routes.setPolicy(token, policy)
+          if (policy !== null) closeWindows([[token, policy]])
+        })
     })
 
     return Orders.of({

@@ -65,10 +65,11 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
     for (const token of revoked) yield* restored.revoke(token)
     for (const authorization of authorizations) {
       const { admission_until, agent_keys, agent_proof, hostname, owner_account, port } = authorization
-      const { policy, records_name, require_login, tier, token } = authorization
+      const { policy, records_name, require_login, rules, tier, token } = authorization
       const plain = Redacted.value(token)
       if (records_name !== null) yield* orders.setRecords(plain, records_name)
       yield* restored.setOptions(plain, optionsOf(authorization))
+      if (rules.length > 0 || routes.rules(plain) !== undefined) yield* restored.setRules(plain, rules)
       if (require_login || routes.requiresLogin(plain)) yield* restored.setLogin(plain, require_login)
       if (hostname !== null) {
         const account = owner_account ?? undefined

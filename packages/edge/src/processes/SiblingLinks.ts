@@ -4,6 +4,7 @@
  */
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Scheduler } from "@catenet/platform/Scheduler"
+import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
@@ -12,7 +13,8 @@ import type { Socket } from "node:net"
 import { makeServe } from "../listen/ConnectionFibers.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Relays } from "../relay/Relays.ts"
-import type { MuxAgent, AgentPool } from "../sessions/AgentPool.ts"
+import { Routes } from "../routes/Routes.ts"
+import type { AgentPool, AgentTarget, MuxAgent } from "../sessions/AgentPool.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { dial, redialEvery } from "./SiblingDial.ts"
 import { siblingLimits } from "./SiblingLimits.ts"
@@ -27,6 +29,7 @@ const makeState = Effect.gen(function* () {
   return {
     agents: yield* AgentSessions,
     relays: yield* Relays,
+    routes: yield* Routes,
     ending,
     report,
     run: yield* makeServe,
@@ -46,8 +49,15 @@ const introduce = ({ everySibling, here, parked }: State, session: Mux) => {
   return registrations
 }
 
+/** Where only an agent can apply rules, one that does is needed. */
+const demanded = (routes: Routes["Service"], token: string, header: Omit<OpenHeader, "registration">): AgentTarget => {
+  const target = targetOf(header)
+  const isRuled = header.kind === "visitor" && header.tls === "passthrough" && routes.rules(token) !== undefined
+  return target._tag === "Host" && isRuled ? { ...target, enforces: "rules" } : target
+}
+
 const serve = Effect.fnUntraced(function* (
-  { agents, relays }: State,
+  { agents, relays, routes }: State,
   registrations: SiblingRegistrations,
   stream: CarrierStream
 ) {
@@ -59,7 +69,10 @@ const serve = Effect.fnUntraced(function* (
   const delivered =
     token === undefined
       ? undefined
-      : yield* Effect.orElseSucceed(agents.deliverHere(token, targetOf(header), header, chosen), () => undefined)
+      : yield* Effect.orElseSucceed(
+          agents.deliverHere(token, demanded(routes, token, header), header, chosen),
+          () => undefined
+        )
   // The sibling knows other agents and decides how long to wait.
   if (delivered === undefined) return stream.reset("lost", "no agent of this tunnel is in this process")
   yield* relays.pass(stream, delivered.stream)

@@ -59,6 +59,8 @@ const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: Ro
       return orders.setAgentKeys(order.token, order.keys, order.proof)
     case "SetPort":
       return orders.setPort(order.token, order.port)
+    case "SetRules":
+      return orders.setRules(order.token, order.rules, order.revision)
     case "SetOptions":
       return orders.setOptions(order.token, order.options, order.revision)
     case "CutMembers":

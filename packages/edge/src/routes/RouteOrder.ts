@@ -23,6 +23,7 @@ export const RouteOrder = Schema.TaggedUnion({
   Revoke: { ...edgeOrderFields.Revoke, token, successor: Schema.optionalKey(Schema.String) },
   SetAgentKeys: { ...edgeOrderFields.SetAgentKeys, token, keys: Schema.Array(Schema.String) },
   SetAccessPolicy: { ...edgeOrderFields.SetAccessPolicy, token },
+  SetRules: { ...edgeOrderFields.SetRules, token },
   /** Members of channels are in the main process; the others drop their cached answers. */
   CutMembers: {
     channel: Schema.String,

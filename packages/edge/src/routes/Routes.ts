@@ -5,6 +5,7 @@
 import type { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import type { PublicPort } from "@catenet/domain/edges/PublicPort"
 import { type AgentProof, allOff, isAnyOn, type TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
+import type { Rules } from "@catenet/domain/rules/Rules"
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../settings/Settings.ts"
 import { authorizeHost, type RouteOrder } from "./RouteOrder.ts"
@@ -83,6 +84,7 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
   const accounts = new Map<string, string>()
   const ports = new Map<string, PublicPort>()
   const portWatchers = new Set<(token: string) => void>()
+  const rules = new Map<string, Rules>()
 
   const gated = new Set<string>()
   /** Hosts that agents bound by themselves; they do not make a tunnel named. */
@@ -169,6 +171,9 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
       enrolled.delete(token)
       options.delete(token)
       if (heir !== undefined && gated.has(token)) gated.add(heir)
+      const own = rules.get(token)
+      if (heir !== undefined && own !== undefined && !rules.has(heir)) rules.set(heir, own)
+      rules.delete(token)
       gated.delete(token)
       const port = ports.get(token)
       ports.delete(token)
@@ -196,7 +201,9 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
     setAgentKeys: (token, keys, proof) =>
       void enrolled.set(token, { keys: keys.length === 0 ? noKeys : new Set(keys), proof }),
     options: optionsOf,
-    httpOnly: (token) => optionsOf(token).http_only || gated.has(token),
+    httpOnly: (token) => optionsOf(token).http_only || gated.has(token) || rules.has(token),
+    rules: (token) => rules.get(token),
+    setRules: (token, own) => void (own.length > 0 ? rules.set(token, own) : rules.delete(token)),
     setOptions: (token, changed) => void (isAnyOn(changed) ? options.set(token, changed) : options.delete(token)),
     requiresLogin: (token) => gated.has(token),
     setLogin,
@@ -205,6 +212,7 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
       ...Array.from(revoked, (token): RouteOrder => ({ _tag: "Revoke", token })),
       // Before the hosts, so that no visitor gets in between.
       ...Array.from(options, ([token, each]): RouteOrder => ({ _tag: "SetOptions", token, options: each })),
+      ...Array.from(rules, ([token, each]): RouteOrder => ({ _tag: "SetRules", token, rules: each })),
       ...Array.from(gated, (token): RouteOrder => ({ _tag: "SetLogin", token, required: true })),
       ...Array.from(routes, ([host, route]) => authorizeHost(host, { ...route, account: accounts.get(route.token) })),
       ...Array.from(enrolled, ([token, { keys, proof }]): RouteOrder => {
@@ -252,7 +260,10 @@ export class Routes extends Context.Service<
     readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => void
     readonly options: (token: string) => TunnelOptions
     readonly setOptions: (token: string, options: TunnelOptions) => void
-    /** Whether visitors may only use HTTP if the edge terminates TLS: by the option, or because they must log in. */
+    /** What its owner wants done with each request of a visitor; undefined for nothing. */
+    readonly rules: (token: string) => Rules | undefined
+    readonly setRules: (token: string, rules: Rules) => void
+    /** Whether visitors may only use HTTP if the edge terminates TLS: by the option, for rules, or because they must log in. */
     readonly httpOnly: (token: string) => boolean
     /** Whether visitors of the tunnel must log in. */
     readonly requiresLogin: (token: string) => boolean

@@ -43,6 +43,7 @@ import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 import * as DrainingAgents from "./DrainingAgents.ts"
 import { LoginGate } from "./LoginGate.ts"
 import { RapidResetLimiter } from "./RapidResetLimiter.ts"
+import * as RequestJudge from "./RequestJudge.ts"
 
 const checkEvery = "2 seconds"
 /** Answers over HTTP/2 that their visitors do not read. */
@@ -129,6 +130,8 @@ export class TerminatedConnections extends Context.Service<
 
     const tokenOf = (host: string) => routes.find(host)?.token ?? ""
 
+    const judge = RequestJudge.make({ gate, routes, counters, now: () => clock.currentTimeMillisUnsafe() })
+
     const headerOf = (socket: TLSSocket, host: string) =>
       ({ kind: "visitor", tls: "terminated", host, tier: "gelb", ...endpointsOf(socket) }) as const
 
@@ -186,7 +189,7 @@ export class TerminatedConnections extends Context.Service<
           return routes.httpOnly(tokenOf(host))
         },
         onFault: report,
-        ask: gate.connection(socket, host, address, () => visitor?.finish()),
+        ask: judge.connection(socket, host, address, () => visitor?.finish()),
         onCrumbs: (pieces: number) => crumbs.spend(address, pieces, Scheduler.monotonicMillis()),
         rest: (resume: () => void) => turns.rest(address, resume),
         headMillis
@@ -239,7 +242,7 @@ export class TerminatedConnections extends Context.Service<
         visitor: visitorAt(address, host, isProxy),
         upstream: new UpstreamPool(connect(socket, host), report),
         refusal: () => refusal(host),
-        ask: (stream, headers) => gate.request(stream, headers, host, address),
+        ask: judge.request(host, address),
         onFault: report,
         headMillis,
         idleMillis,

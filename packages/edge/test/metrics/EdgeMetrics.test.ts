@@ -22,6 +22,7 @@ const names = [
   "listener_loop_health_gating",
   "listener_conn_cap_sheds_total",
   "access_window_refused_total",
+  "rule_refused_total",
   "tunnel_history_tracked_tokens"
 ]
 

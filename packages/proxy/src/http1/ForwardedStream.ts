@@ -87,12 +87,12 @@ export class ForwardedStream extends Duplex {
               void verdict?.then(guarded(fault, (verdict) => this.#judged(verdict)))
               return verdict !== undefined
             },
-      asks: (request) => {
+      asks: (request, edits) => {
         this.#requests += 1
         this.#idleSince = undefined
         this.#lastRequest = request
         this.#asked = this.#asked === "nothing" && isSafe(request) ? "safe" : "more"
-        return this.#answers.asks(request)
+        return this.#answers.asks(edits === undefined ? request : { ...request, edits })
       }
     })
     const wake = guarded(fault, () => {
@@ -233,7 +233,7 @@ export class ForwardedStream extends Duplex {
     if (this.destroyed || this.#refused) return
     if (verdict._tag === "Passes") {
       this.#admission.settle(true)
-      return this.#forward(this.#rewriter.admit(verdict.identity))
+      return this.#forward(this.#rewriter.admit(verdict))
     }
     this.#turnedAway = verdict.answer
     this.#rewriter.turnAway()

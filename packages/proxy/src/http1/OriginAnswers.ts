@@ -2,9 +2,11 @@
  * The answers of an origin on their way to a visitor. They are followed, and pass as they are; once the end of the connection is
  * announced, the next answer that is the last one owed says so.
  */
-import { ResponseTracker } from "@catenet/wire/http/ResponseTracker"
+import type { Edits } from "@catenet/domain/rules/Evaluation"
+import { ResponseTracker, type TrackedRequest } from "@catenet/wire/http/ResponseTracker"
 import { coalesceWrites } from "@catenet/wire/transport/Coalesce"
 import type { Writable } from "node:stream"
+import { editHead } from "../FieldEdits.ts"
 import { maxHead } from "./RequestHead.ts"
 
 /**
@@ -56,6 +58,10 @@ export class OriginAnswers extends ResponseTracker {
   #ends = false
   #closing: ConnectionCloseRewriter | undefined
   #hasBegun = false
+  /** What goes to the visitor of the chunk that is being taken, once rules have edited an answer. */
+  #edited: Array<Buffer> | undefined
+  /** Of a head that was passed on before. */
+  #passed = 0
 
   /** `onLast` is called when an answer has said that the connection ends. */
   constructor(visitor: Writable, onLast: () => void) {
@@ -75,6 +81,23 @@ export class OriginAnswers extends ResponseTracker {
     return this.#closing?.said === true && this.isWhole
   }
 
+  override asks(request: TrackedRequest & { readonly edits?: Edits | undefined }): boolean {
+    if ((request.edits?.response.length ?? 0) > 0 && this.#edited === undefined) {
+      this.#edited = []
+      this.#passed = this.pendingBytes
+      this.follow((piece, answered) => this.#take(piece, answered))
+    }
+    return super.asks(request)
+  }
+
+  #take(piece: Buffer, request: (TrackedRequest & { readonly edits?: Edits | undefined }) | undefined) {
+    const edits = this.#passed > 0 ? undefined : request?.edits?.response
+    this.#edited?.push(
+      edits === undefined || edits.length === 0 ? piece.subarray(this.#passed) : editHead(piece, edits)
+    )
+    this.#passed = 0
+  }
+
   announceEnd(): void {
     this.#ends = true
   }
@@ -82,19 +105,26 @@ export class OriginAnswers extends ResponseTracker {
   /** Passes a chunk on, and returns what `push` does. */
   write(chunk: Buffer, done: () => void): boolean | undefined {
     this.#hasBegun = true
-    this.#joining(chunk)
+    const closing = this.#closingNow()
+    const before = this.#edited === undefined ? undefined : this.push(chunk)
+    const bytes = this.#rewritten(this.#edited === undefined ? chunk : Buffer.concat(this.#edited.splice(0)), closing)
+    this.#joining(bytes)
     // Waiting for each chunk to be sent would leave the visitor's line idle between chunks.
-    if (this.#visitor.write(this.#rewritten(chunk))) done()
+    if (this.#visitor.write(bytes)) done()
     else this.#visitor.once("drain", done)
-    return this.push(chunk)
+    return this.#edited === undefined ? this.push(chunk) : before
   }
 
-  #rewritten(chunk: Buffer): Buffer {
-    if (!this.#ends) return chunk
-    if (this.#closing === undefined && this.between && this.owed === 1) this.#closing = new ConnectionCloseRewriter()
-    if (this.#closing === undefined) return chunk
-    const rewritten = this.#closing.push(chunk)
-    if (this.#closing.said) this.#onLast()
+  /** What says in the last answer that the connection ends, if that is the next. */
+  #closingNow() {
+    if (this.#ends && this.between && this.owed === 1) this.#closing ??= new ConnectionCloseRewriter()
+    return this.#closing
+  }
+
+  #rewritten(chunk: Buffer, closing: ConnectionCloseRewriter | undefined): Buffer {
+    if (closing === undefined) return chunk
+    const rewritten = closing.push(chunk)
+    if (closing.said) this.#onLast()
     return rewritten
   }
 }

@@ -22,6 +22,8 @@ class Rewritten implements BodyWriter {
   #length = 0
   /** Small chunks that were read. */
   crumbs = 0
+  /** Bytes that were read. */
+  bytes = 0
 
   constructor(chunked: boolean) {
     this.#chunked = chunked
@@ -32,6 +34,7 @@ class Rewritten implements BodyWriter {
   }
 
   data(bytes: Buffer) {
+    this.bytes += bytes.length
     if (!this.#chunked) return void this.#out.push(bytes)
     this.#pieces.push(bytes)
     this.#length += bytes.length
@@ -85,6 +88,11 @@ export class RequestBody {
   /** Small chunks that were read so far. */
   get crumbs(): number {
     return this.#rewritten.crumbs
+  }
+
+  /** Bytes that were read so far. */
+  get bytes(): number {
+    return this.#rewritten.bytes
   }
 
   /** Adds to `out` what goes to the origin; returns how many of the bytes belonged to the body. */

@@ -2,6 +2,7 @@
  * One HTTP/1 request head by the letter of RFC 9112: what is read is written anew for the origin, which learns who the
  * visitor is and cannot be lied to about it. What two parsers could read differently is refused.
  */
+import type { Edits } from "@catenet/domain/rules/Evaluation"
 import { Entropy } from "@catenet/platform/Entropy"
 import { clientOf, type ForwardedChain } from "@catenet/platform/ForwardedChain"
 import { isIP } from "@catenet/platform/IpAddress"
@@ -9,6 +10,7 @@ import type { Framing } from "@catenet/wire/http/BodyFraming"
 import { type Field, listOf, parseField } from "@catenet/wire/http/FieldLine"
 import { originCookies } from "@catenet/wire/transport/GateCookies"
 import { Data, Result } from "effect"
+import { editFields } from "../FieldEdits.ts"
 import { isEndToEnd, isProtected, isRequestId, requestId } from "../FieldNames.ts"
 import { hostnameOf, isAuthority, parseTarget } from "./RequestTarget.ts"
 
@@ -17,7 +19,7 @@ export const maxHead = 65_536
 
 /** Why a request is answered by the edge itself. */
 export class BadRequest extends Data.TaggedError("BadRequest")<{
-  readonly status: 400 | 405 | 408 | 421 | 431
+  readonly status: 400 | 405 | 408 | 413 | 421 | 431
   readonly reason: string
 }> {}
 
@@ -64,6 +66,8 @@ export interface Visitor {
   readonly isProxy?: (address: string) => boolean
   /** Who it is to the login gate; absent where that was not asked. */
   readonly identity?: GateIdentity | undefined
+  /** What rules change of its request and of the answer. */
+  readonly edits?: Edits | undefined
 }
 
 /** A visitor, whose fields about the way of a request are passed on if it is a trusted proxy. */
@@ -268,7 +272,9 @@ export const checkHost = ({ host }: RequestHead, { hostname }: Visitor): Result.
 export const rewrite = (head: RequestHead, visitor: Visitor): Result.Result<Buffer, BadRequest> =>
   Result.map(checkHost(head, visitor), () => {
     let text = `${head.method} ${head.target} HTTP/1.${head.minor}\r\nHost: ${head.host ?? visitor.hostname ?? ""}\r\n`
-    for (const { name, value } of head.fields) text += line(name, value)
+    const edits = visitor.edits?.request ?? []
+    const fields = edits.length === 0 ? head.fields : editFields(head.fields, edits)
+    for (const { name, value } of fields) text += line(name, value)
     text += head.structure
     if (!head.fields.some(({ key }) => key === requestId)) text += line("X-Request-Id", newRequestId())
     return Buffer.from(`${text}${visitorText(visitor, head)}\r\n`, "latin1")

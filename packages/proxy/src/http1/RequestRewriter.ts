@@ -24,7 +24,7 @@ const lf = 0x0a
 type Phase =
   | { readonly _tag: "Start" }
   | { readonly _tag: "Head" }
-  | { readonly _tag: "Body"; readonly body: RequestBody }
+  | { readonly _tag: "Body"; readonly body: RequestBody; readonly most: number | undefined }
   /** The login gate is asked about a request that is kept here. */
   | { readonly _tag: "Asking"; readonly head: RequestHead }
   | { readonly _tag: "Upgrading" }
@@ -53,7 +53,7 @@ const hopeless = (pending: Buffer, from: number): BadRequest | undefined => {
 
 export interface RewriterOptions {
   /** Called for every request; returns whether `answered` will be called for its upgrade. */
-  readonly asks: (request: RequestHead) => boolean
+  readonly asks: (request: RequestHead, edits: Visitor["edits"]) => boolean
   /** Refuses whatever is no HTTP. */
   readonly httpOnly: boolean
   /** Called for every request; one that it takes is held until `admit` or `turnAway` is called. Absent: nothing is held. */
@@ -149,13 +149,13 @@ export class RequestRewriter {
     return this.push(Buffer.alloc(0))
   }
 
-  /** Forwards the held request with this identity. */
-  admit(identity: Visitor["identity"]): ReadonlyArray<Buffer> {
+  /** Forwards the held request with this identity and these edits. */
+  admit({ edits, identity }: Pick<Visitor, "edits" | "identity">): ReadonlyArray<Buffer> {
     if (this.#phase._tag !== "Asking") return []
     const { head } = this.#phase
     this.#phase = { _tag: "Head" }
     const out: Array<Buffer> = []
-    if (this.#pass(head, { ...this.#visitor, identity }, out)) out.push(...this.push(Buffer.alloc(0)))
+    if (this.#pass(head, { ...this.#visitor, identity, edits }, out)) out.push(...this.push(Buffer.alloc(0)))
     return out
   }
 
@@ -214,6 +214,8 @@ export class RequestRewriter {
         this.#pending = pending.subarray(phase.body.take(pending, out))
         this.#crumbs += phase.body.crumbs
         if (phase.body.malformed) return this.#refuse(new BadRequest({ status: 400, reason: "malformed chunk" }))
+        if (phase.most !== undefined && phase.body.bytes > phase.most)
+          return this.#refuse(new BadRequest({ status: 413, reason: "the body is larger than this service accepts" }))
         if (phase.body.over) this.#endRequest()
         return true
     }
@@ -267,16 +269,16 @@ export class RequestRewriter {
     if (Result.isFailure(rewritten)) return this.#refuse(rewritten.failure)
     this.#requests += 1
     out.push(rewritten.success)
-    this.#begin(head)
+    this.#begin(head, visitor.edits)
     return true
   }
 
-  #begin(head: RequestHead) {
+  #begin(head: RequestHead, edits: Visitor["edits"]) {
     this.#last = head.last
-    this.#upgrade = this.#options.asks(head) ? "asked" : undefined
+    this.#upgrade = this.#options.asks(head, edits) ? "asked" : undefined
     const body = new RequestBody(head.framing)
     if (body.over) this.#endRequest()
-    else this.#phase = { _tag: "Body", body }
+    else this.#phase = { _tag: "Body", body, most: edits?.maxBody }
   }
 
   /** The request is whole. Only now may a visitor that upgrades change the protocol (RFC 9110 section 7.8). */

@@ -187,8 +187,8 @@ export class Http2Visit {
         const judged = (verdict: GateVerdict) => {
           if (stream.closed) return
           if (verdict._tag === "Responds") return respond(stream, headers, verdict.answer)
-          const { identity } = verdict
-          forward({ ...options.visitor, identity })
+          const { edits, identity } = verdict
+          forward({ ...options.visitor, identity, edits })
         }
         return void asked.then(guarded(fault, judged))
       }

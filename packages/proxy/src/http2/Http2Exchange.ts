@@ -18,11 +18,13 @@ import { hasTwoLengths } from "@catenet/wire/transport/HttpFields"
 import type { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
 import { Result } from "effect"
 import type { IncomingMessage, RequestOptions } from "node:http"
-import { type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2"
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2"
 import { readerOf } from "../ContentNegotiation.ts"
+import { editHeaders } from "../FieldEdits.ts"
 import { isTrailer } from "../FieldNames.ts"
 import { safeMethods, type Visitor } from "../http1/RequestHead.ts"
 import { type ProxyResponse, malformedPage, offlinePage, plainResponse, readBy, silentPage } from "../ProxyPages.ts"
+import { tooLarge } from "../rules/RuleGate.ts"
 import { toOrigin } from "./Http2Fields.ts"
 import { readRequest } from "./Http2Request.ts"
 import type { Repeatable } from "./UpstreamPool.ts"
@@ -79,6 +81,24 @@ export const askOrigin = (
   return { outgoing, leave }
 }
 
+/** The visitor's rules change the fields of answers so. */
+export const editing = ({ edits }: Visitor) => {
+  const response = edits?.response ?? []
+  return response.length === 0 ? undefined : (fields: OutgoingHttpHeaders) => editHeaders(fields, response)
+}
+
+/** Answers in the place of the origin once more has come, and gives the request up there. */
+const boundBody = ({ headers, stream }: Incoming, most: number, giveUp: () => void) => {
+  let bytes = 0
+  stream.on("data", (chunk: Buffer) => {
+    const wasWithin = bytes <= most
+    bytes += chunk.length
+    if (bytes <= most || !wasWithin) return
+    respond(stream, headers, tooLarge())
+    giveUp()
+  })
+}
+
 export const proxy = (incoming: Incoming, visitor: Visitor, agent: KeepAliveAgent, onFault: OnFault): void => {
   const { headers, stream } = incoming
   const read = readRequest(headers, visitor)
@@ -92,10 +112,11 @@ export const proxy = (incoming: Incoming, visitor: Visitor, agent: KeepAliveAgen
     const asked = askOrigin(incoming, request, onFault)
     if (asked === undefined) return
     const { leave, outgoing } = asked
+    let isTooLarge = false
     let answer: IncomingMessage | undefined
     outgoing.on("error", (error) => {
-      // The answer is whole; what follows it belongs to no request.
-      if (answer?.complete === true) return
+      // The answer is whole, or was given here; what follows it belongs to no request.
+      if (answer?.complete === true || isTooLarge) return
       stream.off("close", leave)
       const isRepeated = repeatable && outgoing.reusedSocket && !(error instanceof NoAgentServes)
       if (isRepeated && !stream.destroyed && !stream.headersSent) ask()
@@ -106,8 +127,14 @@ export const proxy = (incoming: Incoming, visitor: Visitor, agent: KeepAliveAgen
       answer = guard(response, onFault)
       if (hasTwoLengths(response)) outgoing.shouldKeepAlive = false
       const unsayable = `status ${response.statusCode}, or a field that HTTP/2 cannot carry`
-      sendAnswer(stream, response, () => respond(stream, headers, malformedPage(unsayable)))
+      sendAnswer(stream, response, () => respond(stream, headers, malformedPage(unsayable)), editing(visitor))
     })
+    const most = visitor.edits?.maxBody
+    const refuse = () => {
+      isTooLarge = true
+      outgoing.destroy()
+    }
+    if (most !== undefined) boundBody(incoming, most, refuse)
     sendBody(incoming, outgoing, isTrailer)
   }
   ask()

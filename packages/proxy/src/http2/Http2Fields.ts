@@ -1,6 +1,7 @@
 /** The fields of an HTTP/2 visitor's request for an HTTP/1.1 origin: what only the edge may say is replaced. */
 import { originCookies } from "@catenet/wire/transport/GateCookies"
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2"
+import { editHeaders } from "../FieldEdits.ts"
 import { isEndToEnd, isRequestId, requestId } from "../FieldNames.ts"
 import { newRequestId, type Visitor, visitorFields } from "../http1/RequestHead.ts"
 
@@ -21,15 +22,19 @@ export const toOrigin = (
   authority: string,
   body: boolean
 ): OutgoingHttpHeaders => {
+  const edits = visitor.edits?.request ?? []
   const id = headers[requestId]
   const hasRequestId = typeof id === "string" && isRequestId(id)
-  return {
-    Host: authority,
-    ...(headers["content-length"] === undefined ? {} : { "Content-Length": headers["content-length"] }),
+  const passed: OutgoingHttpHeaders = {
     ...Object.fromEntries(
       Object.entries(headers).filter(([name]) => passes(name) && (hasRequestId || name !== requestId))
     ),
-    ...cookieFields(headers.cookie),
+    ...cookieFields(headers.cookie)
+  }
+  return {
+    Host: authority,
+    ...(headers["content-length"] === undefined ? {} : { "Content-Length": headers["content-length"] }),
+    ...(edits.length === 0 ? passed : editHeaders(passed, edits)),
     ...(body && headers["content-length"] === undefined ? { "Transfer-Encoding": "chunked" } : {}),
     ...(headers["te"] === "trailers" ? { TE: "trailers", Connection: "TE" } : {}),
     ...(hasRequestId ? {} : { "X-Request-Id": newRequestId() }),

@@ -13,7 +13,7 @@ import type { IncomingHttpHeaders } from "node:http2"
 import type { Duplex } from "node:stream"
 import type { Visitor } from "../http1/RequestHead.ts"
 import { malformedPage, plainResponse } from "../ProxyPages.ts"
-import { askOrigin, respond, respondFailed } from "./Http2Exchange.ts"
+import { askOrigin, editing, respond, respondFailed } from "./Http2Exchange.ts"
 import { toOrigin } from "./Http2Fields.ts"
 import { readRequest } from "./Http2Request.ts"
 
@@ -74,8 +74,11 @@ export const openWebSocket = (incoming: Incoming, visitor: Visitor, agent: KeepA
   const { leave, outgoing } = asked
   outgoing.on("error", (error) => respondFailed(stream, headers, error))
   outgoing.on("response", (response) =>
-    sendAnswer(stream, guard(response, onFault), () =>
-      respond(stream, headers, malformedPage("a field that HTTP/2 cannot carry"))
+    sendAnswer(
+      stream,
+      guard(response, onFault),
+      () => respond(stream, headers, malformedPage("a field that HTTP/2 cannot carry")),
+      editing(visitor)
     )
   )
   outgoing.on("upgrade", (response, socket, first) => {

@@ -15,6 +15,7 @@ import { Alerts } from "../tunnels/alerts/Alerts.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
 import { TokenRotations } from "../tunnels/TokenRotations.ts"
+import { TunnelRules } from "../tunnels/TunnelRules.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 import { TunnelSharing } from "../tunnels/TunnelSharing.ts"
 
@@ -52,6 +53,7 @@ export const TunnelControlHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const alerts = yield* Alerts
     const windows = yield* AccessWindows
+    const rules = yield* TunnelRules
     const tunnels = yield* Tunnels
     const links = yield* ShareLinks
     const badges = yield* Badges
@@ -82,6 +84,8 @@ export const TunnelControlHandlers = HttpApiBuilder.group(
         ),
       setHttpOnly: ({ params, payload }) =>
         Caller.use((caller) => Effect.as(tunnels.change(caller, params.id, new TunnelChange(payload)), payload)),
+      getRules: ({ params }) => Caller.use((caller) => rules.get(caller, params.id)),
+      setRules: ({ params, payload }) => Caller.use((caller) => rules.set(caller, params.id, payload.rules)),
       mintShareLink: ({ headers, params, payload }) =>
         Caller.use((caller) => links.mint(caller, params.id, payload, headers["idempotency-key"])),
       listShareLinks: ({ params, query }) => Caller.use((caller) => links.list(caller, params.id, query)),

@@ -78,12 +78,10 @@ const seen = Effect.fnUntraced(function* (
   else yield* Effect.logDebug(`The certificate of ${hostname} does not count: ${clause(found.failure)}.`)
 })
 
-/** What agents have to enforce in the place of an edge. */
-const enforced = ["gate", "windows", "http_only"]
-
 /** Whether every agent that is connected, at whatever edge, holds back the visitors whose TLS it ends. */
 const isEnforced = Effect.fnUntraced(function* ({ facts, guards }: State, token: RoutingToken) {
-  if (!(yield* guards(token))) return false
+  const enforced = yield* guards(token)
+  if (enforced.length === 0) return false
   const { known } = yield* facts.status(token)
   const isWhole = (enforces: ReadonlyArray<string>) => enforced.every((name) => enforces.includes(name))
   return Option.exists(known, ({ connected, enforces = [] }) => connected && isWhole(enforces))
@@ -96,7 +94,7 @@ const complete = Effect.fnUntraced(
     hostname: Hostname,
     { chain, isEnforced }: { readonly chain?: ReadonlyArray<X509Certificate> | undefined; readonly isEnforced: boolean }
   ) {
-    const isHeldBack = (yield* state.guards(token)) && !isEnforced
+    const isHeldBack = (yield* state.guards(token)).length > 0 && !isEnforced
     const host = yield* owned(state, token, hostname)
     if (isHeldBack && host.admission._tag === "Gelb") return yield* new HostnameGuarded()
     yield* state.forgetFailures(hostname)
@@ -133,7 +131,7 @@ const standingOf = Effect.fnUntraced(function* ({ hosts, tunnelOf }: State, toke
   })
   const isGuarded = Option.exists(
     tunnel,
-    ({ enforced, options, requireLogin }) => (options.http_only || requireLogin) && !enforced
+    ({ enforced, options, requireLogin, ruled }) => ((options.http_only || requireLogin) && !enforced) || !ruled
   )
   return { admission, isGuarded }
 })

@@ -60,6 +60,8 @@ const orders = (
       return orders.setLogin({ headers, payload: { required: call.required } })
     case "SetPort":
       return orders.setPort({ headers, payload: call.port })
+    case "SetRules":
+      return orders.setRules({ headers, payload: call.rules })
     case "SetAccessPolicy":
       return orders.setAccessPolicy({ headers, payload: call.policy })
     case "SetAgentKeys":

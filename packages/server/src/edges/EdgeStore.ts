@@ -68,9 +68,10 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
       select false as bare, h.hostname as place, h.routing_token as token, h.hostname,
           case when h.status = 'gelb' then 'gelb' else 'passthrough' end as tier, t.access_policy as policy,
           case when h.claim = 'offered' then h.deadline end as admission_until,
-          coalesce(t.options, '{}') as options, coalesce(t.require_login, false) as require_login, ${ofTunnel}
+          coalesce(t.options, '{}') as options, coalesce(t.rules, '[]') as rules,
+          coalesce(t.require_login, false) as require_login, ${ofTunnel}
         from hosts h left join lateral (
-          select id, subject, access_policy, options, require_login, agent_proved_at, allow_unproved_agents, records_name
+          select id, subject, access_policy, options, rules, require_login, agent_proved_at, allow_unproved_agents, records_name
           from tunnels where routing_token = h.routing_token limit 1) t on true
         where h.hostname > ${after?.place ?? ""} and ${isServed(sql`h.routing_token`)}
         order by h.hostname limit ${limit}`.withoutTransform
@@ -81,7 +82,7 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
     execute: ({ after, limit = null }) =>
       sql`
       select true as bare, t.id as place, t.routing_token as token, null as hostname, 'passthrough' as tier,
-          t.access_policy as policy, null::bigint as admission_until, t.options, t.require_login, ${ofTunnel}
+          t.access_policy as policy, null::bigint as admission_until, t.options, t.rules, t.require_login, ${ofTunnel}
         from tunnels t
         where t.hostname is null and t.id > ${after?.place ?? ""}
           and (select 1 from hosts h where h.routing_token = t.routing_token limit 1) is null

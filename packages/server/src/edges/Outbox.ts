@@ -41,18 +41,21 @@ const dependencies = Effect.gen(function* () {
 })
 type State = Effect.Success<typeof dependencies>
 
+/** Orders that change what agents have to enforce. */
+const policyOrders = ["SetLogin", "SetOptions", "SetAccessPolicy", "SetRules"] as const
+
 /** With the revisions of the policies that these calls change, where there are any. */
 const revised = Effect.fnUntraced(function* ({ store }: State, entries: ReadonlyArray<Entry>) {
   const queuesOf = (...tags: ReadonlyArray<EdgeOrder["_tag"]>) =>
     entries.filter(({ call }) => tags.includes(call._tag)).map(({ queue }) => queue)
-  const queues = queuesOf("SetLogin", "SetOptions", "SetAccessPolicy")
+  const queues = queuesOf(...policyOrders)
   if (queues.length === 0) return entries
   yield* store.lock(entries.map(({ queue }) => Redacted.value(queue)))
   const found = yield* store.revise({ queues, logins: queuesOf("SetLogin") })
   const revisions = new Map(found.map(({ queue, revision }) => [Redacted.value(queue), revision]))
   return entries.map(({ call, queue }): Entry => {
     const revision = revisions.get(Redacted.value(queue))
-    const isPolicy = call._tag === "SetLogin" || call._tag === "SetOptions" || call._tag === "SetAccessPolicy"
+    const isPolicy = policyOrders.some((tag) => tag === call._tag)
     return { queue, call: isPolicy && revision !== undefined ? Object.assign({}, call, { revision }) : call }
   })
 })

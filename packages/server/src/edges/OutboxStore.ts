@@ -38,6 +38,7 @@ const aboutOf = (call: EdgeOrder): string | null => {
       return `host ${call.hostname}`
     case "SetOptions":
     case "SetAccessPolicy":
+    case "SetRules":
     case "SetAgentKeys":
     case "SetLogin":
     case "SetPort":

@@ -5,6 +5,7 @@
 import { NotHostnameOwner } from "@catenet/domain/certificates/AdmissionErrors"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
+import { StoredRules } from "@catenet/domain/rules/Rules"
 import { TunnelPolicy } from "@catenet/domain/tunnels/TunnelPolicy"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer, Schema } from "effect"
@@ -19,7 +20,8 @@ const Row = Schema.Struct({
   shareEpoch: Schema.Int,
   requireLogin: Schema.Boolean,
   accessPolicy: Schema.NullOr(AccessPolicy),
-  options: TunnelOptions
+  options: TunnelOptions,
+  rules: StoredRules
 })
 
 /** What an agent has to enforce for a name whose visitors are restricted to be passed through to it. */
@@ -44,16 +46,20 @@ export class TunnelPolicies extends Context.Service<
       Result: Row,
       execute: (id) => sql`
         select coalesce(p.revision, 0)::int as revision, coalesce(p.share_epoch, 0)::int as share_epoch, t.require_login,
-          t.access_policy, t.options from tunnels t left join tunnel_policies p on p.tunnel_id = t.id where t.id = ${id}`
+          t.access_policy, t.options, t.rules from tunnels t left join tunnel_policies p on p.tunnel_id = t.id where t.id = ${id}`
     })
     const enforced = (id: string) => sql`
       insert into tunnel_policies (tunnel_id, enforced) values (${id}, true)
       on conflict (tunnel_id) do update set enforced = true where not tunnel_policies.enforced`
+    const rulesEnforced = (id: string) => sql`
+      insert into tunnel_policies (tunnel_id, rules_enforced) values (${id}, true)
+      on conflict (tunnel_id) do update set rules_enforced = true where not tunnel_policies.rules_enforced`
 
     return {
       of: Effect.fn("TunnelPolicies.of")(function* (id: string, enforces: ReadonlyArray<string>) {
         if (needed.every((name) => enforces.includes(name))) yield* enforced(id)
-        const { accessPolicy, options, requireLogin, revision, shareEpoch } = yield* find(id)
+        if (enforces.includes("rules")) yield* rulesEnforced(id)
+        const { accessPolicy, options, requireLogin, revision, rules, shareEpoch } = yield* find(id)
         return new TunnelPolicy({
           revision,
           require_login: requireLogin,
@@ -61,6 +67,7 @@ export class TunnelPolicies extends Context.Service<
           share_epoch: shareEpoch,
           access: accessPolicy,
           options,
+          ...(rules.length > 0 ? { rules } : {}),
           assertion_keys: yield* keys.ofTunnel(id)
         })
       }, sqlOrDie),

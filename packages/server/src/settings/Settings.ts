@@ -118,6 +118,12 @@ export const variables = {
     "100",
     "Number of channels that an account may have, unless an operator has set another limit."
   ),
+  rulesPerAccount: defaulted(
+    "CT_CP_RULES_PER_ACCOUNT",
+    Parser.whole(0, maxPerAccount),
+    "500",
+    "Number of rules that an account may have over all of its tunnels."
+  ),
   paymentWebhookSecret: optional(
     "CT_PAYMENT_WEBHOOK_SECRET",
     SecretParser.secret,

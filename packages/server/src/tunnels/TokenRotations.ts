@@ -8,6 +8,7 @@ import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { Tier } from "@catenet/domain/edges/EdgeNode"
 import { PublicPort } from "@catenet/domain/edges/PublicPort"
 import { isAnyOn, TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
+import { StoredRules } from "@catenet/domain/rules/Rules"
 import { RotatedToken } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
@@ -36,7 +37,8 @@ const Held = Schema.Struct({
   accessPolicy: Schema.NullOr(AccessPolicy),
   options: TunnelOptions,
   requireLogin: Schema.Boolean,
-  publicPort: Schema.NullOr(PublicPort)
+  publicPort: Schema.NullOr(PublicPort),
+  rules: StoredRules
 })
 type Held = typeof Held.Type
 
@@ -64,7 +66,7 @@ const makeTokenRotationStore = Effect.gen(function* () {
       Request: Schema.Struct({ id: Schema.String, subject: Schema.NullOr(Schema.String) }),
       Result: Held,
       execute: ({ id, subject }) => sql`
-        select t.id, t.routing_token, t.access_policy, t.options, t.require_login, ${portOf(sql)} as public_port from tunnels t
+        select t.id, t.routing_token, t.access_policy, t.options, t.rules, t.require_login, ${portOf(sql)} as public_port from tunnels t
         where t.id = ${id} and (${subject}::text is null or t.subject = ${subject}) for update`
     }),
     /** The old token is worthless from now on, at every edge. */
@@ -123,12 +125,13 @@ export class TokenRotations extends Context.Service<
 
     const replaced = Effect.fnUntraced(function* (held: Option.Option<Held>, actor: string) {
       if (Option.isNone(held)) return yield* new TunnelNotFound()
-      const { accessPolicy: policy, id, options, publicPort: port, requireLogin, routingToken: old } = held.value
+      const { accessPolicy: policy, id, options, publicPort: port, requireLogin, routingToken: old, rules } = held.value
       const fresh = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
       const hosts = yield* store.moveHosts({ old, fresh })
       yield* store.replace({ id, old, fresh, recordsName: hashToken(old), now: yield* unixSeconds })
       if (isAnyOn(options)) yield* outbox.append(fresh, { _tag: "SetOptions", options })
       if (port !== null) yield* outbox.append(fresh, { _tag: "SetPort", port })
+      if (rules.length > 0) yield* outbox.append(fresh, { _tag: "SetRules", rules })
       for (const { admissionUntil, hostname, tier } of hosts) {
         const serve = { tier, ...(admissionUntil === null ? {} : { admissionUntil }) }
         const call = authorizeHost(hostname, serve)

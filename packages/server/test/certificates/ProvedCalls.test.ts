@@ -7,8 +7,9 @@ import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { AdmissionApi } from "@catenet/domain/api/AdmissionApi"
-import { HttpOnlyState } from "@catenet/domain/api/TunnelControlsApi"
+import { HttpOnlyState, TunnelRules } from "@catenet/domain/api/TunnelControlsApi"
 import { AgentId } from "@catenet/domain/enrollment/AgentStatus"
+import { ByteSize } from "@catenet/domain/rules/Amount"
 import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { bearerOf } from "@catenet/testing/server/Accounts"
@@ -227,6 +228,11 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("an agent's 
         params: { id: made.id },
         payload: new HttpOnlyState({ http_only: false })
       })
+      const setRules = (rules: TunnelRules["rules"]) =>
+        made.owner.tunnelControls.setRules({ params: { id: made.id }, payload: new TunnelRules({ rules }) })
+      yield* setRules([{ max_body: ByteSize.make("1 MiB") }])
+      assert.deepStrictEqual(yield* send(issuanceComplete, { by: 5 }), guarded)
+      yield* setRules([])
       assert.deepStrictEqual(yield* send(issuanceComplete, { by: 5 }), { status: 200 })
       yield* made.change({ require_login: true })
       assert.deepStrictEqual(yield* send(issuanceComplete, { by: 5 }), { status: 200 }, "a renewal")

@@ -11,6 +11,7 @@ holds({
     CT_CP_TUNNELS_PER_ACCOUNT: ["../stack/fairness/FairFloods", "tunnels of one account"],
     CT_CP_PORTS_PER_ACCOUNT: ["tunnels/PublicPorts", "leaves ports to accounts that have fewer"],
     CT_CP_HOSTS_PER_ACCOUNT: ["tunnels/hostnames/Claims", "are as many as its operator allows the account"],
+    CT_CP_RULES_PER_ACCOUNT: ["tunnels/TunnelRules", "and another account has its own"],
     CT_CP_CHANNELS_PER_ACCOUNT: ["../stack/fairness/FairFloods", "channels of one account"],
     "certificates/PlatformCertificates atOnce": [
       "certificates/PlatformCertificates",
@@ -51,6 +52,8 @@ holds({
       "maxEndedInvitesPerChannel",
       "maxEndedLinksPerTunnel",
       "maxUnconfirmedPerAccount",
+      "maxRules",
+      "maxOrigins",
       "maxAgentsPerTopology",
       "maxEdgesPerTopology",
       "maxSharesPerTopology",

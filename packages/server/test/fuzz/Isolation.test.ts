@@ -110,6 +110,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "tunnelControls.saveAlert": () => ({ webhook_url: "https://thieves.example/", threshold_minutes: 1 }),
   "tunnelControls.setAccess": () => ({ expires_at: 1, schedule: null }),
   "tunnelControls.setHttpOnly": () => ({ http_only: true }),
+  "tunnelControls.setRules": () => ({ rules: [] }),
   "tunnelControls.mintShareLink": () => ({ ttl: "1h" }),
   "bridge.setMode": () => ({ mode: "permanent" }),
   "bridge.storeGrant": ({ channel, grant }) => ({ channel_id: channel, grant_hex: grant }),

@@ -3,6 +3,7 @@ import * as AgentRequest from "@catenet/crypto/AgentRequest"
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import { TunnelRules } from "@catenet/domain/api/TunnelControlsApi"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { ShareLinkId, TunnelId } from "@catenet/domain/values/Ids"
@@ -151,6 +152,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("an agent's 
         const changes: ReadonlyArray<readonly [string, Effect.Effect<unknown, unknown>, number, number]> = [
           ["a window", tunnelControls.setAccess({ params, payload: closed }), 1, 0],
           ["HTTP only", change({ http_only: true }), 1, 0],
+          ["rules", tunnelControls.setRules({ params, payload: new TunnelRules({ rules: [] }) }), 1, 0],
           ["a login", change({ require_login: true }), 1, 1],
           ["a name", change({ name: Schema.decodeSync(TunnelName)("new") }), 0, 0],
           ["a revoked link", revoke, 1, 1]
@@ -193,6 +195,10 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("an agent's 
       assert.deepStrictEqual(yield* noted, [{ enforced: false }])
       yield* policy({}, "?enforces=gate,windows,http_only,later")
       assert.deepStrictEqual(yield* noted, [{ enforced: true }])
+      const ruled = sql((sql) => sql`select rules_enforced from tunnel_policies where tunnel_id = ${id}`)
+      assert.deepStrictEqual(yield* ruled, [{ rules_enforced: false }])
+      yield* policy({}, "?enforces=rules")
+      assert.deepStrictEqual(yield* ruled, [{ rules_enforced: true }])
     })
   )
 })

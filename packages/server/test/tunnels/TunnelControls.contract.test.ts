@@ -9,7 +9,12 @@ import { account, tunnel } from "./records/FactsServer.ts"
 
 const here = Layer.unwrap(
   Effect.map(FactsEdge, ({ url }) =>
-    Accounts.server({ CT_CP_EDGE_ADMIN_URL: url, CT_CP_OUTBOX_TICK_SECS: "1", CT_CP_HOSTNAME_ZONE: "example.test" })
+    Accounts.server({
+      CT_CP_EDGE_ADMIN_URL: url,
+      CT_CP_OUTBOX_TICK_SECS: "1",
+      CT_CP_HOSTNAME_ZONE: "example.test",
+      CT_CP_RULES_PER_ACCOUNT: "5"
+    })
   )
 ).pipe(Layer.provideMerge(FactsEdge.layer))
 
@@ -140,6 +145,23 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("tunnel contro
         row("getAccess", 200, { at, as: ada, answer: { policy: null, open: true, next_change: null } }),
         ...["getAccess", "rearmAccess", "clearAccess"].flatMap((call) => notTheirs(call, at)),
         ...notTheirs("setAccess", at, never),
+
+        row("getRules", 200, { at, as: ada, answer: { rules: [] } }),
+        ...[{ allow: ["10.0.0.1/8"] }, { max_body: "1 MiB", allow: [] }, { mtls: { ca: "a.pem" } }].map((rule) =>
+          row("setRules", "400 MalformedRequest", { at, as: ada, body: { rules: [rule] } })
+        ),
+        row("setRules", "422 WrongShape", { at, as: ada, body: { rules: [{ allowed: [] }] } }),
+        row("setRules", "400 RulesRefused", { at: { id: open }, as: ada, body: { rules: [{ require_login: true }] } }),
+        row("setRules", "403 RuleLimitReached", {
+          at,
+          as: ada,
+          body: { rules: Array.from({ length: 6 }, () => ({ max_body: "1 MiB" })) }
+        }),
+        row("getRules", 200, { at, as: ada, answer: { rules: [] }, because: "a refusal changes nothing" }),
+        row("setRules", 200, { at, as: ada, body: { rules: [{ max_body: "1 MiB" }] } }),
+        row("getRules", 200, { at, as: ada, answer: { rules: [{ max_body: "1 MiB" }] } }),
+        ...notTheirs("getRules", at),
+        ...notTheirs("setRules", at, { rules: [] }),
 
         mint({ at: { id: open }, status: 400, code: "LoginNotRequired" }),
         mint({ at: { id: bare }, status: 400, code: "TunnelWithoutHostname" }),

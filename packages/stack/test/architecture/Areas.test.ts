@@ -10,14 +10,25 @@ const domain: Table = {
   identity: [],
   billing: [],
   rules: [],
-  edges: ["channels"],
+  edges: ["channels", "rules"],
   enrollment: [],
-  tunnels: ["edges", "enrollment"],
+  tunnels: ["edges", "enrollment", "rules"],
   certificates: ["tunnels", "edges"],
   channels: ["identity"],
   topologies: ["channels"],
   agents: [],
-  api: ["identity", "billing", "certificates", "edges", "enrollment", "tunnels", "channels", "topologies", "agents"]
+  api: [
+    "identity",
+    "billing",
+    "certificates",
+    "edges",
+    "enrollment",
+    "tunnels",
+    "channels",
+    "topologies",
+    "agents",
+    "rules"
+  ]
 }
 
 /** `runtime`, `settings`, `fastpath`, `store` and `http` may be used by every area above them. */

@@ -14,8 +14,8 @@ export interface Enforcement {
   readonly version: number
 }
 
-/** What an edge relies on: that the agent asks visitors to log in, closes outside access windows, and lets only HTTP through. */
-export type Enforced = "gate" | "windows" | "http_only"
+/** What an edge relies on: that the agent asks visitors to log in, closes outside access windows, lets only HTTP through, and applies rules. */
+export type Enforced = "gate" | "windows" | "http_only" | "rules"
 
 const nameForm = /^[a-z0-9_]{1,32}$/u
 const maxBytes = 33

@@ -54,11 +54,14 @@ const parse = (text: string): Head | undefined => {
 
 const isBodyless = (method: string, status: number) => method === "HEAD" || status === 204 || status === 304
 
+type OnPiece = (piece: Buffer, request?: TrackedRequest) => void
+
 export class ResponseTracker {
   #phase: Phase = { _tag: "Head" }
   #pending: Buffer = nothing
   readonly #asked: Array<TrackedRequest> = []
   #verdict: boolean | undefined
+  #onPiece: OnPiece | undefined
 
   /** The origin still has to answer, as far as that is known. */
   get busy(): boolean {
@@ -97,10 +100,21 @@ export class ResponseTracker {
     return request.upgrade
   }
 
+  /** Bytes of a head that is not whole. */
+  get pendingBytes(): number {
+    return this.#pending.length
+  }
+
+  /** From now on gives what `push` takes to `onPiece`, piece by piece, the final head of each answer with its request. */
+  follow(onPiece: OnPiece): void {
+    this.#onPiece = onPiece
+  }
+
   /** Takes what the origin said; whether it accepted the upgrade that waits, once that is known. */
   push(chunk: Buffer): boolean | undefined {
     let bytes = chunk
     while (bytes.length > 0 && this.#phase._tag !== "Rest") bytes = this.#step(this.#phase, bytes)
+    if (bytes.length > 0) this.#onPiece?.(bytes)
     const verdict = this.#verdict
     this.#verdict = undefined
     return verdict
@@ -109,6 +123,7 @@ export class ResponseTracker {
   #step(phase: Extract<Phase, { readonly _tag: "Head" | "Body" }>, bytes: Buffer): Buffer {
     if (phase._tag === "Head") return this.#head(bytes)
     const taken = phase.body.take(bytes)
+    this.#onPiece?.(bytes.subarray(0, taken))
     if (phase.body.malformed) this.#giveUp()
     else if (phase.body.over) this.#phase = { _tag: "Head" }
     return bytes.subarray(taken)
@@ -124,8 +139,12 @@ export class ResponseTracker {
     this.#pending = nothing
     const head = end < 0 ? undefined : parse(text.toString("latin1", 0, end))
     const [request] = this.#asked
-    if (head === undefined || request === undefined) this.#giveUp()
-    else this.#answered(request, head)
+    if (head === undefined || request === undefined) {
+      this.#giveUp()
+      return text
+    }
+    this.#onPiece?.(text.subarray(0, end + headEnd.length), head.status < 200 ? undefined : request)
+    this.#answered(request, head)
     return text.subarray(end + headEnd.length)
   }
 

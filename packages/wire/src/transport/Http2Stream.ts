@@ -4,7 +4,7 @@
  */
 import { Result } from "effect"
 import type { ClientRequest, IncomingMessage } from "node:http"
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import { pipeline } from "node:stream"
 import { coalesceReads } from "./Coalesce.ts"
 import { guarded, type OnFault } from "./FaultBoundary.ts"
@@ -153,14 +153,23 @@ export const passHints = (stream: ServerHttp2Stream, outgoing: ClientRequest): v
   })
 }
 
-/** Sends the origin's answer; `refuse` answers in its place when it has no form in HTTP/2. */
-export const sendAnswer = (stream: ServerHttp2Stream, incoming: IncomingMessage, refuse: () => void): void => {
+const unedited = (fields: OutgoingHttpHeaders) => fields
+
+/** Sends the origin's answer, with its fields edited; `refuse` answers in its place when it has no form in HTTP/2. */
+export const sendAnswer = (
+  stream: ServerHttp2Stream,
+  incoming: IncomingMessage,
+  refuse: () => void,
+  edit: (fields: OutgoingHttpHeaders) => OutgoingHttpHeaders = unedited
+): void => {
   if (stream.destroyed) return void incoming.destroy()
   const hasTrailers = incoming.headers["transfer-encoding"] !== undefined
   // A gRPC client reads the fields of an answer without a body as its trailers only if they are its last frame.
   const endStream = !hasTrailers && incoming.headers["content-length"] === "0"
   // Origins say things that have no form in HTTP/2; that must not end more than this request.
-  const begun = Result.try(() => stream.respond(answerFields(incoming), { waitForTrailers: hasTrailers, endStream }))
+  const begun = Result.try(() =>
+    stream.respond(edit(answerFields(incoming)), { waitForTrailers: hasTrailers, endStream })
+  )
   if (Result.isFailure(begun)) {
     incoming.destroy()
     return refuse()

@@ -92,6 +92,8 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
     ["Zu viele Links", `Es gibt schon ${maxShareLinks} aktive Links. Beenden Sie zuerst einen.`]
   ],
   ["ShareLinkNotFound", ["Link nicht gefunden", "Dieser Tunnel hat keinen solchen Link, der zu beenden wäre."]],
+  ["RulesRefused", ["Regeln abgelehnt", "Eine Regel verlangt etwas, was der Tunnel nicht hat."]],
+  ["RuleLimitReached", ["Limit erreicht", "Ihr Konto hat so viele Regeln wie erlaubt."]],
   ["AccessRefused", ["Öffnungszeiten abgelehnt", "Eine Angabe zu den Öffnungszeiten ist nicht brauchbar."]],
   ["AlertRefused", ["Meldung abgelehnt", "Eine Angabe zur Meldung ist nicht brauchbar."]],
   ["ClaimNotLapsed", ["Nichts zurückzuholen", "Der Platz des Tunnels in der Warteschlange ist nicht verfallen."]],

@@ -18,6 +18,7 @@ import * as publicPorts from "./0141_public_ports.ts"
 import * as alertFormats from "./0159_alert_formats.ts"
 import * as platformCertificates from "./0160_platform_certificates.ts"
 import * as accountLimits from "./0170_account_limits.ts"
+import * as tunnelRules from "./0171_tunnel_rules.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -35,5 +36,6 @@ export const migrations = {
   "0141_public_ports": publicPorts.up,
   "0159_alert_formats": alertFormats.up,
   "0160_platform_certificates": platformCertificates.up,
-  "0170_account_limits": accountLimits.up
+  "0170_account_limits": accountLimits.up,
+  "0171_tunnel_rules": tunnelRules.up
 } as const

@@ -3,6 +3,7 @@ import type { AdmissionState } from "@catenet/domain/certificates/Admission"
 import { budgetWindow } from "@catenet/domain/certificates/CertificateBudget"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
+import { StoredRules } from "@catenet/domain/rules/Rules"
 import { TunnelStatus } from "@catenet/domain/tunnels/Tunnel"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -95,13 +96,17 @@ export const hostColumns = (sql: SqlClient.SqlClient) =>
 /** Whether no agent of tunnel `g` holds back the visitors whose TLS it ends. */
 const isUnenforced = `not exists (select 1 from tunnel_policies p where p.tunnel_id = g.id and p.enforced)`
 
+/** Whether tunnel `g` has rules and no agent that applies them. */
+const isUnruled = `(g.rules <> '[]'::jsonb
+  and not exists (select 1 from tunnel_policies p where p.tunnel_id = g.id and p.rules_enforced))`
+
 /**
  * Whether the edge must end the TLS of `hosts h`: visitors have to log in, or may speak HTTP only, and no agent enforces that.
  */
 export const isGuarded = (sql: SqlClient.SqlClient) =>
   sql.literal(
     `exists (select 1 from tunnels g where g.routing_token = h.routing_token
-      and (g.require_login or (g.options ->> 'http_only')::boolean) and ${isUnenforced})`
+      and ((g.require_login or (g.options ->> 'http_only')::boolean) and ${isUnenforced} or ${isUnruled}))`
   )
 
 /** Whose share of its domain's budget the hostname of `hosts h` uses: its owner's or, of a service account, that of who made it, where the domain is the `zone` that accounts share. */
@@ -116,15 +121,25 @@ const lookSeconds = 300
 /** Whether `issuances i` counts: its certificate was seen, or there was no time yet to look. */
 export const isCounted = (sql: SqlClient.SqlClient, now: number) => sql`(i.is_seen or i.at > ${now - unseenSeconds})`
 
+/** What the owner of a tunnel demands of its visitors. */
+const Demanding = Schema.Struct({ requireLogin: Schema.Boolean, options: TunnelOptions, rules: StoredRules })
+
 /** The tunnel of a hostname, as far as authorizing the hostname needs it. */
 const TunnelOfHost = Schema.Struct({
   routingToken: RoutingToken,
   accessPolicy: Schema.NullOr(AccessPolicy),
   options: TunnelOptions,
   requireLogin: Schema.Boolean,
-  /** An agent of the tunnel enforces both where it ends the visitors' TLS. */
-  enforced: Schema.Boolean
+  rules: StoredRules,
+  /** An agent of the tunnel enforces the login and the options where it ends the visitors' TLS, and one the rules. */
+  enforced: Schema.Boolean,
+  ruled: Schema.Boolean
 })
+
+const demandedOf = ({ options, requireLogin, rules }: typeof Demanding.Type): ReadonlyArray<string> => [
+  ...(options.http_only || requireLogin ? ["gate", "windows", "http_only"] : []),
+  ...(rules.length > 0 ? ["rules"] : [])
+]
 
 const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const find = SqlSchema.findOneOption({
@@ -137,7 +152,8 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
     Request: Schema.String,
     Result: TunnelOfHost,
     execute: (hostname) =>
-      sql`select routing_token, access_policy, options, require_login, not ${sql.literal(isUnenforced)} as enforced
+      sql`select routing_token, access_policy, options, require_login, rules,
+        not ${sql.literal(isUnenforced)} as enforced, not ${sql.literal(isUnruled)} as ruled
         from tunnels g where hostname = ${hostname}`
   })
   const heldAbove = SqlSchema.findOne({
@@ -155,8 +171,8 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
   })
   const gated = SqlSchema.findOneOption({
     Request: RoutingToken,
-    Result: Schema.Struct({ requireLogin: Schema.Boolean, options: TunnelOptions }),
-    execute: (token) => sql`select require_login, options from tunnels where routing_token = ${token} for share`
+    Result: Demanding,
+    execute: (token) => sql`select require_login, options, rules from tunnels where routing_token = ${token} for share`
   })
   const findHost = (hostname: string, options: { readonly lock: boolean }) =>
     Effect.map(find({ hostname, ...options }), (found) => Option.map(found, hostOf))
@@ -226,12 +242,9 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
         gated(token),
         Option.exists(({ requireLogin }) => requireLogin)
       ),
-    /** Whether an edge holds visitors of the token's tunnel back; that stays so until this transaction ends. */
+    /** What agents have to enforce so that no edge holds visitors back; that stays so until this transaction ends. */
     guards: (token: RoutingToken) =>
-      Effect.map(
-        gated(token),
-        Option.exists(({ options, requireLogin }) => options.http_only || requireLogin)
-      ),
+      Effect.map(gated(token), (found) => (Option.isNone(found) ? [] : demandedOf(found.value))),
     logIssuance: ({
       at,
       ca,

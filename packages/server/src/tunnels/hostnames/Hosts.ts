@@ -78,8 +78,10 @@ const authorized = Effect.fnUntraced(function* (state: State, token: RoutingToke
   const calls = requireLogin ? orders.map(gated) : orders
   const policy = Option.flatMapNullishOr(tunnel, ({ accessPolicy }) => accessPolicy)
   const options = Option.match(tunnel, { onNone: () => allOff, onSome: (found) => found.options })
+  const rules = Option.match(tunnel, { onNone: () => [], onSome: (found) => found.rules })
   return [
     // Before the hostname: no visitor may come in between.
+    ...(rules.length > 0 ? [{ _tag: "SetRules", rules } as const] : []),
     ...(isAnyOn(options) ? [{ _tag: "SetOptions", options } as const] : []),
     ...calls,
     ...(Option.isSome(policy) ? [{ _tag: "SetAccessPolicy", policy: policy.value } as const] : [])
