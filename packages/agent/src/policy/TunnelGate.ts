@@ -2,9 +2,11 @@
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { retryForever } from "@catenet/platform/RetryForever"
 import { VisitorGate, type VisitorIdentity } from "@catenet/proxy/internal/gate/VisitorGate"
-import type { GateVerdict } from "@catenet/proxy/internal/GateVerdict"
+import type { AskGate, GateVerdict } from "@catenet/proxy/internal/GateVerdict"
+import type { Visitor } from "@catenet/proxy/internal/http1/RequestHead"
+import type { Http2Options } from "@catenet/proxy/internal/http2/Http2Connections"
 import { closedPage } from "@catenet/proxy/internal/ProxyPages"
-import { type factsOfHead, RuleGate } from "@catenet/proxy/internal/rules/RuleGate"
+import { factsOfHead, factsOfHeaders, RuleGate } from "@catenet/proxy/internal/rules/RuleGate"
 import { Clock, Effect, FiberSet, Redacted, Schedule, Schema } from "effect"
 import { hash } from "node:crypto"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
@@ -25,27 +27,58 @@ export interface Enforcement {
   readonly rules: RuleGate
 }
 
-/** What the login gate and the rules say about a request. */
-export const judge = (
-  { policy, rules }: Enforcement,
-  facts: () => ReturnType<typeof factsOfHead>,
-  gate: () => Promise<GateVerdict> | undefined
-): Promise<GateVerdict> | undefined => {
-  const asked = () => rules.judge(tunnel, policy.rules, facts, gate)
-  if (!policy.isAwaited) return asked()
-  return policy.first.then(async () => (await asked()) ?? { _tag: "Passes", identity: undefined })
-}
-
 /** What is answered in the place of the origin, if the owner has closed access now. */
 export const refusalOf = ({ policy: { closed } }: Enforcement) =>
   closed === undefined ? undefined : closedPage(closed.window, closed.now)
 
-/** What the gate says comes before what else may be answered. */
-export const gateFirst = (
-  gate: Promise<GateVerdict> | undefined,
-  then: () => Promise<GateVerdict> | undefined
-): Promise<GateVerdict> | undefined =>
-  gate === undefined ? then() : gate.then((verdict) => (verdict._tag === "Responds" ? verdict : (then() ?? verdict)))
+type Asked = Promise<GateVerdict> | undefined
+
+/** What answers requests that login and rules have let in, in the place of the origin. */
+type Then = (method: string, target: string) => Asked
+
+/** What the login gate and the rules say, and then `then`. Requests wait until the policy is known. */
+const judge = (
+  { policy, rules }: Enforcement,
+  facts: () => ReturnType<typeof factsOfHead>,
+  gate: () => Asked,
+  then: () => Asked
+): Asked => {
+  const ask = () => {
+    const asked = rules.judge(tunnel, policy.rules, facts, gate)
+    if (asked === undefined) return then()
+    return asked.then((verdict) => (verdict._tag === "Responds" ? verdict : (then() ?? verdict)))
+  }
+  if (!policy.isAwaited) return ask()
+  return policy.first.then(async () => (await ask()) ?? { _tag: "Passes", identity: undefined })
+}
+
+/** How the requests of a connection are asked about; `gate` is what the login gate says. */
+export const overHttp1 =
+  (enforcement: Enforcement | undefined, gate: AskGate | undefined, { address }: Visitor, then: Then): AskGate =>
+  (request) => {
+    const next = () => then(request.method, request.target)
+    if (enforcement === undefined) return next()
+    return judge(
+      enforcement,
+      () => factsOfHead(request, address),
+      () => gate?.(request),
+      next
+    )
+  }
+
+export const overHttp2 =
+  (enforcement: Enforcement | undefined, { address, hostname = "" }: Visitor, then: Then): Http2Options["ask"] =>
+  (stream, headers) => {
+    const { ":method": method = "GET", ":path": path = "/" } = headers
+    const next = () => then(method, path)
+    if (enforcement === undefined) return next()
+    return judge(
+      enforcement,
+      () => factsOfHeaders(headers, address),
+      () => enforcement.gate.request(stream, headers, hostname, address),
+      next
+    )
+  }
 
 /** A visit that cannot be asked about: it ends when visitors have to log in. Returns how it ends by itself. */
 export const enterUnasked = ({ gate }: Enforcement, host: string, end: () => void): (() => void) =>

@@ -13,7 +13,6 @@ import { type Visitor, visitorAt } from "@catenet/proxy/internal/http1/RequestHe
 import { Http2Visit } from "@catenet/proxy/internal/http2/Http2Connections"
 import { fullPage } from "@catenet/proxy/internal/ProxyPages"
 import { RequestTurns } from "@catenet/proxy/internal/RequestTurns"
-import { factsOfHead, factsOfHeaders } from "@catenet/proxy/internal/rules/RuleGate"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
 import { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
@@ -24,7 +23,7 @@ import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
-import { type Enforcement, enterUnasked, gateFirst, refusalOf } from "../policy/TunnelGate.ts"
+import { type Enforcement, enterUnasked, refusalOf } from "../policy/TunnelGate.ts"
 import * as TunnelGate from "../policy/TunnelGate.ts"
 import type { Origin } from "../settings/Settings.ts"
 import type { AgentCardResponder } from "./AgentCardResponder.ts"
@@ -151,15 +150,7 @@ export const make = (
       },
       headMillis: bounds.headMillis,
       rests: { ...bounds.pace, gatherMillis },
-      ask: (request) => {
-        const ofCard = () => judge(request.method, request.target)
-        if (enforcement === undefined) return ofCard()
-        const facts = () => factsOfHead(request, visitor.address)
-        return gateFirst(
-          TunnelGate.judge(enforcement, facts, () => asked?.(request)),
-          ofCard
-        )
-      },
+      ask: TunnelGate.overHttp1(enforcement, asked, visitor, judge),
       onCrumbs: BrowserClients.crumbsOf(crumbs, header),
       rest: (resume) => turns.rest(visitor.address, resume)
     })
@@ -281,17 +272,7 @@ export const make = (
       visitor,
       upstream,
       refusal,
-      ask: (stream, headers) => {
-        const { ":method": method = "GET", ":path": path = "/" } = headers
-        const ofCard = () => judge(method, path)
-        if (enforcement === undefined) return ofCard()
-        const asked = enforcement.gate.request(stream, headers, visitor.hostname ?? "", visitor.address)
-        const facts = () => factsOfHeaders(headers, visitor.address)
-        return gateFirst(
-          TunnelGate.judge(enforcement, facts, () => asked),
-          ofCard
-        )
-      },
+      ask: TunnelGate.overHttp2(enforcement, visitor, judge),
       onFault: metrics.fault,
       headMillis: bounds.headMillis,
       idleMillis,

@@ -1,6 +1,7 @@
 /** What an agent does by the rules of its tunnel with visitors whose TLS it ends. */
 import type { Rules } from "@catenet/domain/rules/Rules"
 import { TunnelPolicy } from "@catenet/domain/tunnels/TunnelPolicy"
+import { eventually } from "@catenet/testing/Eventually"
 import { echoing, holdRules, overHttp1, overHttp2 } from "@catenet/testing/proxy/RuleCases"
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
@@ -90,6 +91,17 @@ describe("an agent that applies the rules of its tunnel", () => {
       assert.strictEqual((await ask({ method: "POST", headers, body: "x".repeat(1_024) })).status, 200)
     }
     assert.isAtMost(reached(), 4)
+  })
+
+  test("holds requests until it knows the policy, and then applies it", async ({ dial, kept, reached, setRules }) => {
+    let held = 0
+    const { first } = kept
+    Object.defineProperty(kept, "first", { get: () => ((held += 1), first) })
+    const early = [overHttp1, overHttp2].map((over) => over(host, dial)({}))
+    await eventually(() => held === 2, "both requests wait for the policy")
+    assert.strictEqual(reached(), 0)
+    await setRules([{ allow: [] }])
+    for (const answer of await Promise.all(early)) assert.strictEqual(answer.status, 403)
   })
 
   test("lets no other protocol past them", async ({ dial, reached, setRules }) => {
