@@ -107,8 +107,6 @@ holds({
     "of one value": [
       "maxPortRanges",
       "maxServices",
-      "maxOrigins",
-      "maxRules",
       "maxPerMinute",
       "maxCardUrl",
       "maxBalance",

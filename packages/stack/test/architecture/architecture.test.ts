@@ -180,9 +180,10 @@ describe("the packages", () => {
     for (const file of edges.keys()) visit(file, [])
   })
 
-  it("have no source file of more than 300 lines", () => {
+  it("have no source file of more than 300 lines that a person writes", () => {
     const tooLong = packages
       .flatMap(sourceFiles)
+      .filter((file) => !file.endsWith(".generated.ts"))
       .filter((file) => readFileSync(join(root, file), "utf8").split("\n").length > 301)
     assert.deepStrictEqual(tooLong, [])
   })
