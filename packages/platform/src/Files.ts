@@ -19,7 +19,9 @@ const now = {
   mkdirSync: fs.mkdirSync,
   openSync: fs.openSync,
   readFileSync: fs.readFileSync,
+  readdirSync: fs.readdirSync,
   readlinkSync: fs.readlinkSync,
+  realpathSync: fs.realpathSync,
   renameSync: fs.renameSync,
   rmSync: fs.rmSync,
   statSync: fs.statSync,
@@ -32,6 +34,8 @@ const now = {
 const later = {
   access: promises.access,
   chmod: promises.chmod,
+  copyFile: promises.copyFile,
+  mkdir: promises.mkdir,
   open: promises.open,
   readFile: promises.readFile,
   readdir: promises.readdir,

@@ -4,7 +4,7 @@ import * as DoctorCheck from "@catenet/agent/internal/doctor/DoctorCheck"
 import * as NetworkChecks from "@catenet/agent/internal/doctor/NetworkChecks"
 import { Refused, StateUnusable, Unreachable } from "@catenet/agent/internal/Failure"
 import { certificateAuthorities } from "@catenet/domain/certificates/CertificateAuthorities"
-import { bytesText } from "@catenet/domain/values/Format"
+import { bytesText, durationText } from "@catenet/domain/values/Format"
 import { ended } from "@catenet/domain/values/Sentence"
 import { Files } from "@catenet/platform/Files"
 import { Http } from "@catenet/platform/Http"
@@ -13,6 +13,7 @@ import { Clock, Effect, Option, Result, Schema } from "effect"
 import * as Environments from "../up/Environments.ts"
 import type { Listen } from "../up/Settings.ts"
 import * as DnsRecords from "./DnsRecords.ts"
+import * as PlatformBackup from "./PlatformBackup.ts"
 import type { PlatformConfiguration } from "./PlatformConfiguration.ts"
 import { here, hosts, origin } from "./PlatformEnvironments.ts"
 import type * as PlatformFile from "./PlatformFile.ts"
@@ -223,6 +224,30 @@ const port = (what: string, host: string, listen: Listen) =>
     Effect.as(NetworkChecks.accepts({ host, port: listen.port }, open), `${host}:${listen.port} accepts connections`)
   )
 
+const backupDays = 2
+
+const backups = (configuration: PlatformConfiguration) =>
+  configuration.settings.backups === 0
+    ? Effect.succeed(DoctorCheck.skipped("backup", "CT_STACK_BACKUPS=0 makes none"))
+    : DoctorCheck.run(
+        "backup",
+        Effect.gen(function* () {
+          const at = PlatformBackup.newest(configuration)
+          const { logs, root } = configuration.folder
+          if (at === undefined)
+            return yield* new StateUnusable({
+              path: `${root}/backups`,
+              detail: "there is none yet; the first is made soon after the platform has started."
+            })
+          const seconds = ((yield* Clock.currentTimeMillis) - at) / 1_000
+          if (seconds < backupDays * 86_400) return `the newest is ${durationText(seconds)} old`
+          return yield* new StateUnusable({
+            path: `${root}/backups`,
+            detail: `the newest is ${durationText(seconds)} old. The log of \`catenet up\` says why (${logs}).`
+          })
+        })
+      )
+
 /** All checks, in the order in which they are shown. */
 export const all = (paths: PlatformFile.Paths, configuration: PlatformConfiguration) => {
   const { file, settings } = configuration
@@ -238,6 +263,7 @@ export const all = (paths: PlatformFile.Paths, configuration: PlatformConfigurat
     port("agents' port", names.portal, settings.mesh),
     authority(configuration),
     certificate("portal's certificate", names.portal, configuration),
-    certificate("sign-in's certificate", names.signIn, configuration)
+    certificate("sign-in's certificate", names.signIn, configuration),
+    backups(configuration)
   ]
 }

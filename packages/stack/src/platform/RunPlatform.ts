@@ -10,6 +10,7 @@ import * as Programs from "../up/Programs.ts"
 import { checkPorts, ProcessList, step, withMore } from "../up/RunStack.ts"
 import * as Secrets from "../up/Secrets.ts"
 import * as StackDatabase from "../up/StackDatabase.ts"
+import * as PlatformBackup from "./PlatformBackup.ts"
 import * as PlatformConfiguration from "./PlatformConfiguration.ts"
 import * as Environments from "./PlatformEnvironments.ts"
 import type { Platform } from "./PlatformEnvironments.ts"
@@ -77,6 +78,7 @@ const run = Effect.fnUntraced(function* (paths: PlatformFile.Paths, stopping: ()
   yield* step("Edge ...")
   yield* instead(Programs.edge(settings, folder, secrets), Environments.ofEdge(platform))
   process.stdout.write(`${banner(platform, paths)}\n`)
+  yield* Effect.forkScoped(PlatformBackup.everyDay(paths, platform))
   return yield* Effect.never
 })
 

@@ -7,11 +7,12 @@ import { basename, dirname, join } from "node:path"
 
 /** Why the embedded PostgreSQL could not start, with the next step for the reader. */
 export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
-  readonly step: "binaries" | "account" | "initialise" | "start" | "stop"
+  readonly step: "binaries" | "account" | "initialise" | "start" | "stop" | "backup"
   readonly detail: string
 }> {
   override get message() {
-    return `The embedded PostgreSQL could not be used (${this.step}): ${ended(this.detail)} Another server can be named by CT_CP_DATABASE_URL.`
+    const problem = `The embedded PostgreSQL could not be used (${this.step}): ${ended(this.detail)}`
+    return this.step === "backup" ? problem : `${problem} Another server can be named by CT_CP_DATABASE_URL.`
   }
 }
 

@@ -37,8 +37,18 @@ export interface Options {
 
 const user = "catenet"
 
-const passwordFile = (folder: string) => `${folder}.password`
+export const passwordFile = (folder: string) => `${folder}.password`
 const portFile = (folder: string) => `${folder}.port`
+
+/** The superuser's connection to the server of a data folder that another process has started. */
+export const urlOf = (folder: string) =>
+  Effect.try({
+    try: () => {
+      const [password, port] = [passwordFile(folder), portFile(folder)].map((path) => Files.readFileSync(path, "utf8"))
+      return Redacted.make(`postgres://${user}:${password}@127.0.0.1:${port}/postgres`)
+    },
+    catch: failed("backup")
+  })
 
 const initialise = (home: PostgresHome.PostgresHome, folder: string, disposable: boolean) =>
   Effect.try({

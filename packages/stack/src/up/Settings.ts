@@ -29,6 +29,8 @@ export interface UpSettings {
   readonly acme: Listen
   /** Seconds that the certificates of the development authorities are valid. */
   readonly certificateLifetime: number
+  /** Daily backups of a platform that are kept. */
+  readonly backups: number
 }
 
 const listen = (name: string, standard: string, meaning: string) => {
@@ -69,7 +71,13 @@ export const variables = {
   edgeMetrics: listen("CT_EDGE_METRICS_LISTEN", "127.0.0.1:9600", "Address of the edge's metrics."),
   demoOrigin,
   acme: listen("CT_ACME_SERVER_LISTEN", "127.0.0.1:8093", "Address of the development certificate authorities."),
-  certificateLifetime
+  certificateLifetime,
+  backups: defaulted(
+    "CT_STACK_BACKUPS",
+    Parser.whole(0, 365),
+    "7",
+    "Daily backups of a platform on its own domain that are kept in the data folder; 0 makes none."
+  )
 } as const
 
 /** The names that are read here. */

@@ -1,12 +1,14 @@
 /**
  * A platform on a domain of one's own, from an empty folder to a visited end-to-end name, with pebble as the public authority:
  * `catenet init`, `catenet up`, and one agent. What was run and how long it took is printed.
+ *
+ * One file, since all cases are about one platform that takes half a minute to start.
  */
 import { eventually } from "@catenet/testing/Eventually"
 import { agent, catenet, endsWithUs, freePorts, type Spawned } from "@catenet/testing/stack/e2e/Stack"
 import * as DataFolder from "@catenet/testing/stack/postgres/DataFolder"
 import { Effect, Exit, Scope } from "effect"
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { request } from "node:https"
 import { type AddressInfo } from "node:net"
@@ -118,7 +120,7 @@ describe.skipIf(programs === undefined)("a platform on a domain of one's own", (
     await platform?.stop()
     await Effect.runPromise(Scope.close(scope, Exit.void))
     origin.close()
-    DataFolder.remove(join(folder, "data", "postgres"))
+    for (const each of [folder, join(root, "other-machine")]) DataFolder.remove(join(each, "data", "postgres"))
     rmSync(root, { recursive: true, force: true })
   })
 
@@ -259,12 +261,13 @@ describe.skipIf(programs === undefined)("a platform on a domain of one's own", (
         () => at("home.own.test"),
         ({ status }) => status !== undefined
       )
-      serving = agent([], {
+      const served = {
         ...tunnel.variables,
         CT_AGENT_ORIGIN_TLS: "terminate",
         CT_ACME_CERT_OUT_DIR: join(root, "certificate"),
         CT_ACME_CA_FILE: roots
-      })
+      }
+      serving = agent([], served)
       const home = await visited(
         "end-to-end",
         () => at("home.own.test"),
@@ -284,7 +287,41 @@ describe.skipIf(programs === undefined)("a platform on a domain of one's own", (
         ["DNS records", "visitors' port", "agents' port"],
         checked.stdout
       )
-      assert.lengthOf(findings, 11)
+      assert.lengthOf(findings, 12)
+
+      // A backup under load, a machine that is lost, and the same platform in another folder.
+      const kept = join(root, "kept")
+      const saved = await catenet(["backup", "--folder", folder, kept], variables).ended
+      assert.deepStrictEqual([saved.code, statSync(kept).mode & 0o777], [0, 0o700], saved.stderr)
+      const again = await catenet(["backup", "--folder", folder, kept], variables).ended
+      assert.strictEqual(again.code, 3)
+      assert.include(again.stderr, "is already there")
+      await serving.stop()
+      await platform.stop()
+      const daily = readdirSync(join(folder, "data", "backups"))
+      assert.lengthOf(daily, 1)
+      assert.isTrue(existsSync(join(folder, "data", "backups", daily[0] ?? "", "data", "postgres", "backup_label")))
+      const other = join(root, "other-machine")
+      for (const [args, said] of [
+        [["restore", "--folder", folder, kept], "is already there"],
+        [["restore", "--folder", other, join(root, "none")], "holds no platform"]
+      ] as const) {
+        const refused = await catenet(args, variables).ended
+        assert.strictEqual(refused.code, 3)
+        assert.include(refused.stderr, said)
+      }
+      const restored = await catenet(["restore", "--folder", other, kept], variables).ended
+      assert.strictEqual(restored.code, 0, restored.stderr)
+      assert.strictEqual(statSync(join(other, "owner-password")).mode & 0o777, 0o600)
+      platform = catenet(["up", "--folder", other], { ...endsWithUs, ...variables })
+      await platform.printed(`Catenet is up for ${domain}`)
+      serving = agent([], served)
+      const back = await visited(
+        "the name on the other machine",
+        () => at("home.own.test"),
+        ({ body }) => body === "from home"
+      )
+      assert.strictEqual(back.serial, home.serial)
       const seconds = (from: number, to: number) => ((to - from) / 1_000).toFixed(1)
       process.stderr.write(
         `catenet init --yes --domain ${domain} --email ${email} --folder ${folder}\n` +
