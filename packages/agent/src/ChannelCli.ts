@@ -15,10 +15,10 @@ const channelMcp = Command.make(
   loaded(async () => (await import("./commands/channel.ts")).channel({ as: "mcp" }))
 ).pipe(
   Command.withDescription(
-    "Runs an MCP server on stdin and stdout for local clients, such as editors and assistants. Its list of tools " +
-      "follows that of the peer. Uses the variables of `channel`."
+    "Runs an MCP server on stdin and stdout for local clients, such as editors and assistants. It passes every message " +
+      "of the client and of the peer's MCP server. Uses the variables of `channel`."
   ),
-  Command.withShortDescription("Offer the peer's tools to local MCP clients"),
+  Command.withShortDescription("Offer the peer's MCP server to local clients"),
   Command.withExamples([
     { command: "ct-agent channel mcp --config peer.env", description: "The command to configure in an MCP client" }
   ])
@@ -31,16 +31,14 @@ const channelServe = Command.make(
       Flag.optional,
       Flag.map(Option.getOrUndefined),
       Flag.withMetavar("COMMAND"),
-      Flag.withDescription(
-        "Local MCP server on stdio whose tools are offered to the peer, in addition to the built-in ones"
-      )
+      Flag.withDescription("Local MCP server on stdio that is offered to the peer, in addition to the built-in tools")
     )
   },
   loaded(async () => (await import("./commands/channel.ts")).serve)
 ).pipe(
   Command.withDescription(
     "Serves tools to the peer, like `channel` with CT_CHANNEL_SERVE=1. The command given with --mcp-command runs " +
-      "in a shell, without this program's variables, and is restarted when it exits."
+      "in a shell, without this program's variables, once for each session."
   ),
   Command.withShortDescription("Serve tools, including those of a local MCP server"),
   Command.withExamples([

@@ -8,8 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import { OutgoingProxy } from "../carrier/OutgoingProxy.ts"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import * as SessionHandler from "../channel/local/SessionHandler.ts"
-import * as McpFacade from "../channel/mcp/McpFacade.ts"
-import * as PeerConnection from "../channel/mcp/PeerConnection.ts"
+import * as McpClientProxy from "../channel/mcp/McpClientProxy.ts"
 import * as ServeLoop from "../channel/serve/ServeLoop.ts"
 import * as ChannelFailure from "../channel/session/ChannelFailure.ts"
 import * as ChannelSession from "../channel/session/ChannelSession.ts"
@@ -94,8 +93,11 @@ const openStream = (
   })
 
 const standardMcp = Effect.fnUntraced(function* (settings: Settings, broker: FallbackDialer.Broker) {
-  const link = yield* PeerConnection.make(openStream(broker, memberOf(settings), yield* reachOf(broker)))
-  yield* McpFacade.serve(link, process.stdin, process.stdout)
+  yield* McpClientProxy.serve(
+    openStream(broker, memberOf(settings), yield* reachOf(broker)),
+    process.stdin,
+    process.stdout
+  )
 })
 
 /** What the channel is used for: what the variables say, its tools for local MCP clients, or a local MCP server for the peer. */

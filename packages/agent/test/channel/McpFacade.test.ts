@@ -241,6 +241,7 @@ describe("a JSON-RPC batch", () => {
     Effect.gen(function* () {
       const it = yield* stage
       it.begin("2025-03-26")
+      yield* it.answer("init")
       it.say([{ method: "notifications/progress" }])
       it.say([])
       assert.include((yield* it.answer(null)).error?.message, "empty")

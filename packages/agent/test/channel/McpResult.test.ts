@@ -63,7 +63,7 @@ describe("messages of local MCP programs", () => {
     assert.deepStrictEqual(messages.slice(1), [{ id: 8n }])
     assert.lengthOf(refused, 1)
     assert.deepInclude(refused[0], { id: 70n, isTooLong: true, isRequest: false })
-    assert.include(refused[0]?.why, "longer than 4194304 bytes")
+    assert.include(refused[0]?.why, "longer than 16777216 bytes")
   })
 
   it("that cannot be read keep their id, wherever it is in them", () => {

@@ -94,10 +94,11 @@ describe.concurrent("secrets of a member", () => {
     stream.kill()
     await stream.exited
     const behind = it.serve({}, ["channel", "serve", "--mcp-command", `sh -c "{ ${looks}; } > seen; cat >/dev/null"`])
+    const client = it.call({}, ["channel", "mcp"], null)
+    client.type(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} })}\n`)
     const file = `${it.home.path}/seen`
     await eventually(async () => (await readFile(file, "utf8").catch(() => "")).includes("PATH="), "the server runs")
     it.note(await readFile(file, "utf8"))
-    const client = it.call({}, ["channel", "mcp"], null)
     if (process.platform === "linux") it.note(readFileSync(`/proc/${client.pid}/cmdline`, "utf8"))
     for (const agent of [behind, client]) agent.kill()
     it.holds()

@@ -28,7 +28,10 @@ server.registerTool("multiply", { description: "Adds forty tools that take 160 k
     server.registerTool(`many-${n}`, { description: "It is long. ".repeat(340) }, () => text(String(n)))
   return text("done")
 })
-server.registerTool("huge", { description: "Answers 5 MiB." }, () => text("x".repeat(5 * 1024 * 1024)))
+for (const mebibytes of [8, 16])
+  server.registerTool(`huge-${mebibytes}`, { description: "Answers so many MiB." }, () =>
+    text("x".repeat(mebibytes * 1024 * 1024))
+  )
 server.registerTool("slow", { description: "Reports progress, then waits to be cancelled." }, async (context) => {
   const token = context.mcpReq._meta?.progressToken
   if (token !== undefined)

@@ -218,6 +218,8 @@ const numbers: ReadonlyArray<
     milliseconds
   ],
   ["agent", "the agent waits ", " for it", "agent/src/carrier/QuicDial.ts", "dialMillis", milliseconds],
+  ["channels", "A message may have ", ", and small", "agent/src/channel/mcp/MessageFrames.ts", "maxMessage", mebibytes],
+  ["channels", "Up to ", " requests of a session", "agent/src/channel/mcp/McpServerProxy.ts", "maxAsked", count],
   ["operations", "once and within ", " s, for a cookie", "server/src/gate/GateCodes.ts", "codeLifetime", count],
   ["operations", "caches the answer for ", ".", "proxy/src/gate/VisitorAuthCache.ts", "keptMillis", milliseconds],
   ["operations", "valid for up to ", " more.", "proxy/src/gate/VisitorAuthCache.ts", "staleMillis", milliseconds],
@@ -239,7 +241,6 @@ const others = [
   "each 64 KiB of its response",
   "heartbeat every 30 s",
   "request fails after 30 seconds",
-  "A line of more than 4 MiB",
   "after 300 seconds of silence",
   "nothing for 15 s after its handshake",
   "for 1 MiB or 5 s more",

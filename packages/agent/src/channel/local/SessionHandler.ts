@@ -10,6 +10,7 @@ import type { Meeting, MemberSettings } from "../../settings/MemberSettings.ts"
 import type { Screen } from "../../terminal/Screen.ts"
 import * as BridgeTools from "../bridge/BridgeTools.ts"
 import * as McpBackend from "../mcp/McpBackend.ts"
+import * as McpServerProxy from "../mcp/McpServerProxy.ts"
 import type { MessagesCut } from "../rpc/MessageReader.ts"
 import * as RpcClient from "../rpc/RpcClient.ts"
 import * as RpcServer from "../rpc/RpcServer.ts"
@@ -153,14 +154,22 @@ export const of = Effect.fn("SessionHandler.of")(function* (
       const tools =
         more === undefined ? () => own : () => [...own, ...more.tools().filter(({ name }) => !taken.has(name))]
       let sessions = 0
+      const inFrames = (stream: Duplex, line: string, { peerKey, peerRights }: ChannelSession.ChannelSession) =>
+        McpServerProxy.serve(stream, {
+          command: { line, service: "mcp", passes: serving.passes },
+          own,
+          caller: { noiseKey: peerKey, rights: peerRights },
+          isWanted: () => sessions >= serving.concurrency
+        })
       const serve = (session: ChannelSession.ChannelSession) =>
         Effect.andThen(
           RpcServer.serve(session.stream, {
             tools,
             caller: { noiseKey: session.peerKey, rights: session.peerRights },
-            ...(more === undefined ? {} : { onToolsChanged: more.onChange }),
+            ...(more === undefined ? {} : { onToolsChanged: more.onChange, prepare: more.begin }),
             isWanted: () => sessions >= serving.concurrency,
-            probe: () => session.stream.begin()
+            probe: () => session.stream.begin(),
+            ...(mcpCommand === undefined ? {} : { inFrames: (stream: Duplex) => inFrames(stream, mcpCommand, session) })
           }),
           ChannelSession.close(session)
         )

@@ -1,5 +1,5 @@
 /**
- * Offers the tools of a local MCP server to the peer of a channel. A server that ends is restarted; meanwhile its tools stay
+ * Offers the tools of a local MCP server to those peers of a channel that do not speak in frames: one server for all of them. A server that ends is restarted; meanwhile its tools stay
  * listed, and calls fail with an explanation.
  */
 import * as Json from "@catenet/crypto/Json"
@@ -10,8 +10,9 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { version } from "../../Version.ts"
 import * as Notification from "../rpc/Notification.ts"
 import { isObject, type JsonObject, textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
-import * as HandlerProcess from "../serve/HandlerProcess.ts"
+import type { Command } from "../serve/HandlerProcess.ts"
 import { RestartBackoff } from "../serve/RejoinBackoff.ts"
+import { start } from "./McpProcess.ts"
 import { memberOf, newest } from "./McpResult.ts"
 import * as McpResult from "./McpResult.ts"
 import { readLines, type Unreadable, writeLine } from "./StdioTransport.ts"
@@ -133,12 +134,8 @@ const toolOf = (server: McpProcess, entry: JsonObject): ReadonlyArray<Tool> => {
 }
 
 /** One run of the server, until it ends. */
-const serveOnce = Effect.fnUntraced(function* (
-  command: HandlerProcess.Command,
-  put: (tools: ReadonlyArray<Tool>) => void
-) {
-  const child = yield* HandlerProcess.start(command)
-  child.stderr.pipe(process.stderr, { end: false })
+const serveOnce = Effect.fnUntraced(function* (command: Command, put: (tools: ReadonlyArray<Tool>) => void) {
+  const { child } = yield* start(command)
   const ended = yield* Deferred.make<void>()
   const changes = yield* Queue.sliding<void>(1)
   const log = yield* FiberSet.makeRuntime()
@@ -177,13 +174,15 @@ const unavailable = (tool: Tool): Tool => ({ ...tool, run: () => Effect.fail(res
 const listing = (tools: ReadonlyArray<Tool>) => Json.write(tools.map(({ listed = {}, name }) => ({ name, ...listed })))
 
 export interface McpBackend {
+  /** Starts the server, unless it has been; succeeds when its tools were listed once, or the first start has failed. */
+  readonly begin: Effect.Effect<void>
   /** The server's tools as they are now. */
   readonly tools: () => ReadonlyArray<Tool>
   /** Calls the listener when the list changes, until the returned function is called. */
   readonly onChange: (listener: () => void) => () => void
 }
 
-/** Succeeds when the tools were listed once, or the first start has failed. */
+/** The server lives until the scope closes. */
 export const make = Effect.fn("McpBackend.make")(function* (line: string, passes: ReadonlyArray<string>) {
   let tools: ReadonlyArray<Tool> = []
   const listeners = new Set<() => void>()
@@ -204,9 +203,14 @@ export const make = Effect.fn("McpBackend.make")(function* (line: string, passes
       yield* Effect.sleep(pause.after(Duration.toMillis(took)))
     }
   })
-  yield* Effect.forkScoped(keep)
-  yield* Deferred.await(first)
+  const scope = yield* Effect.scope
+  let hasBegun = false
   const backend: McpBackend = {
+    begin: Effect.suspend(() => {
+      const begun = hasBegun ? Effect.void : Effect.forkIn(keep, scope)
+      hasBegun = true
+      return Effect.andThen(begun, Deferred.await(first))
+    }),
     tools: () => tools,
     onChange: (listener) => {
       listeners.add(listener)

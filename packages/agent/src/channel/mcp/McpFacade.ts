@@ -25,6 +25,9 @@ class ProtocolError {
   }
 }
 
+/** Why not everything of MCP passes. */
+const onlyTools = "Only tools pass: the peer's agent is older than this one, or was not there when this client started."
+
 const invalidRequest = -32_600n
 const parseError = -32_700n
 
@@ -104,7 +107,7 @@ const resultOf = (
     case "tools/call":
       return call(client.link, params, progressToken === undefined ? undefined : report)
     default:
-      return Effect.fail(new ProtocolError(-32_601n, `unknown method: ${method}`))
+      return Effect.fail(new ProtocolError(-32_601n, `unknown method: ${method}. ${onlyTools}`))
   }
 }
 

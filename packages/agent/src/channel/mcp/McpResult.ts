@@ -69,6 +69,12 @@ export const resultOf = (value: Json.Json): JsonObject => {
 /** A failed tool: a result that models can read. */
 export const failure = (text: string): JsonObject => ({ content: textContent(text), isError: true })
 
+/** The answer to a request that the server could not answer: of a call a result that models can read. */
+export const unanswered = (method: string | undefined, id: Json.Json, why: string): JsonObject =>
+  method === "tools/call"
+    ? { jsonrpc: "2.0", id, result: failure(why) }
+    : { jsonrpc: "2.0", id, error: { code: BigInt(codes.toolFailed), message: why } }
+
 /** Whether an error of the peer is about the request itself, and so an error of the protocol here as well. */
 export const isProtocolError = (code: number | undefined): boolean =>
   code === codes.invalidParams || code === codes.methodNotFound

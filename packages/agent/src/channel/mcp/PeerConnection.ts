@@ -38,7 +38,7 @@ export interface PeerConnection {
   readonly news: Queue.Dequeue<News>
 }
 
-interface Session {
+export interface Session {
   readonly client: RpcClient.RpcClient
   readonly stream: Duplex
 }
@@ -140,19 +140,26 @@ const keepOpen = Effect.fnUntraced(function* <R>(state: State<R>) {
   }
 })
 
+/** A session that is open and initialized already, and where its news go. */
+export interface First {
+  readonly session: Session
+  readonly news: Queue.Queue<News>
+}
+
 /** `open` waits for the peer and returns the stream of a new session, which lives until it ends or the scope closes. */
 export const make = Effect.fn("PeerConnection.make")(function* <R>(
-  open: Effect.Effect<Duplex, { readonly message: string }, R>
+  open: Effect.Effect<Duplex, { readonly message: string }, R>,
+  first?: First
 ) {
   const context = yield* Effect.context<R>()
   const state: State<R> = {
     open,
     scope: yield* Effect.scope,
-    news: yield* Queue.sliding<News>(16),
-    current: undefined,
+    news: first?.news ?? (yield* Queue.sliding<News>(16)),
+    current: first?.session,
     opening: undefined,
     opened: Deferred.makeUnsafe<void>(),
-    lastUse: 0,
+    lastUse: first === undefined ? 0 : yield* Clock.currentTimeMillis,
     warned: undefined
   }
   yield* Effect.forkScoped(keepOpen(state))

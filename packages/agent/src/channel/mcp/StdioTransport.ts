@@ -1,11 +1,12 @@
 /** JSON messages of a local MCP program, one per line (the stdio transport of the Model Context Protocol). */
 import * as Json from "@catenet/crypto/Json"
-import { Result } from "effect"
+import { Effect, Result } from "effect"
 import type { Readable, Writable } from "node:stream"
 import { isObject, type JsonObject } from "../rpc/Tool.ts"
+import { maxMessage } from "./MessageFrames.ts"
 
-/** Bytes that a line may have. */
-export const longestLine = 4 * 1024 * 1024
+/** Bytes that a line may have: what one message in frames may have. */
+export const longestLine = maxMessage
 
 /** An invalid line. */
 export interface Unreadable {
@@ -19,7 +20,8 @@ export interface Unreadable {
 }
 
 export interface LineReader {
-  readonly onMessage: (message: JsonObject) => void
+  /** `line` is the message as it came. */
+  readonly onMessage: (message: JsonObject, line: Buffer) => void
   /** Several messages in one line (JSON-RPC 2.0, section 6). */
   readonly onBatch: (messages: ReadonlyArray<Json.Json>) => void
   readonly onUnreadable: (line: Unreadable) => void
@@ -88,6 +90,30 @@ class IdSearch {
 
 const tooLong = `is longer than ${longestLine} bytes, the most that ct-agent reads`
 
+/** Characters of a message above which the runtime's parser reads it, which is many times faster and rounds integers above 2^53. */
+const longText = 64 * 1024
+
+/** A message as JSON; its id is exact. */
+export const parse = (text: string): ReturnType<typeof Json.parse> => {
+  if (text.length <= longText) return Json.parse(text)
+  try {
+    const value: Json.Json = JSON.parse(text)
+    if (!isObject(value) || typeof value["id"] !== "number") return Result.succeed(value)
+    return Number.isSafeInteger(value["id"]) ? Result.succeed({ ...value, id: BigInt(value["id"]) }) : Json.parse(text)
+  } catch {
+    return Json.parse(text)
+  }
+}
+
+/** A message as a line without its end. */
+export const bytesOf = (message: JsonObject): Buffer => Buffer.from(Json.write(message))
+
+/** Identifies a request by its id. */
+export const keyOf = (id: Json.Json): string => Json.write(id)
+
+/** Whether a message with an id is an answer, not a request. */
+export const isResponse = (message: JsonObject): boolean => typeof message["method"] !== "string"
+
 /** Reads a stream to its end. Invalid lines are reported and skipped, empty ones ignored. */
 export const readLines = (stream: Readable, { onBatch, onMessage, onUnreadable }: LineReader): void => {
   let parts: Array<Buffer> = []
@@ -102,9 +128,9 @@ export const readLines = (stream: Readable, { onBatch, onMessage, onUnreadable }
   const take = (bytes: Buffer) => {
     const text = bytes.toString("utf8").trim()
     if (text === "") return
-    const value = Json.parse(text)
+    const value = parse(text)
     if (Result.isFailure(value)) return unreadable(bytes, `is ${value.failure.message}`)
-    if (isObject(value.success)) return onMessage(value.success)
+    if (isObject(value.success)) return onMessage(value.success, bytes)
     if (Array.isArray(value.success)) return onBatch(value.success)
     unreadable(bytes, "is no JSON object")
   }
@@ -137,6 +163,39 @@ export const readLines = (stream: Readable, { onBatch, onMessage, onUnreadable }
   })
   stream.once("end", end)
 }
+
+interface First {
+  readonly message: JsonObject | undefined
+  readonly line: Buffer
+}
+
+/** The first line of the client, without taking what follows it. */
+export const firstMessage = (stdin: Readable) =>
+  Effect.callback<First | undefined>((resume) => {
+    let read = Buffer.alloc(0)
+    const done = (value: First | undefined) => {
+      stdin.off("readable", take)
+      stdin.off("end", end)
+      resume(Effect.succeed(value))
+    }
+    const end = () => done(undefined)
+    const take = () => {
+      for (let chunk: Buffer | null = stdin.read(); chunk !== null; chunk = stdin.read()) {
+        read = Buffer.concat([read, chunk])
+        const at = read.indexOf("\n")
+        if (at < 0 && read.length <= longestLine) continue
+        stdin.unshift(read)
+        const line = read.subarray(0, Math.max(0, at))
+        const parsed = Json.parse(line.toString("utf8"))
+        return done({
+          message: parsed._tag === "Success" && isObject(parsed.success) ? parsed.success : undefined,
+          line
+        })
+      }
+    }
+    stdin.on("readable", take)
+    stdin.on("end", end)
+  })
 
 /** Writes one message, or a batch of them. */
 export const writeLine = (stream: Writable, message: JsonObject | ReadonlyArray<JsonObject>): void => {

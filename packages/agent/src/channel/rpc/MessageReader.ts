@@ -39,13 +39,24 @@ export class MessageReader {
     this.#stream = stream
     this.#take = take
     this.#onEnd = onEnd
-    stream.on("data", (chunk: Uint8Array) => this.#receive(chunk))
-    stream.on("end", () => {
+    for (const [event, listener] of Object.entries(this.#listeners)) stream.on(event, listener)
+  }
+
+  readonly #listeners = {
+    data: (chunk: Uint8Array) => this.#receive(chunk),
+    end: () => {
       const torn = this.#decoder.end()
       this.#finish(Result.isFailure(torn) ? torn.failure.message : undefined)
-    })
-    stream.on("error", (error) => this.#finish(error.message))
-    stream.on("close", () => this.#finish("the connection was closed"))
+    },
+    error: (error: Error) => this.#finish(error.message),
+    close: () => this.#finish("the connection was closed")
+  }
+
+  /** Leaves the stream to another reader, between two messages; false if the peer has sent more. */
+  release(): boolean {
+    this.#stream.pause()
+    for (const [event, listener] of Object.entries(this.#listeners)) this.#stream.off(event, listener)
+    return this.#waiting.length === 0 && Result.isSuccess(this.#decoder.end())
   }
 
   /** The next message; undefined if the peer ended between two. Only one reader at a time; it may stop and continue later. */

@@ -15,15 +15,25 @@ import { isObject, type JsonObject } from "./Tool.ts"
  */
 const name = "catenet/concurrent"
 
+/**
+ * A second extension: from the byte behind the answer on, both members speak in frames (see `MessageFrames`), and every message of MCP
+ * passes both ways.
+ */
+const frames = "catenet/frames"
+const framesVersion: JsonObject = { version: 1n }
+
 /** Calls of one session that run at the same time; the next ones wait for their turn. */
 export const maxAtOnce = 64
 
 /** The calling side's part of `initialize`. */
-export const offer = (clientInfo: JsonObject): JsonObject => ({
+export const offer = (clientInfo: JsonObject, offersFrames = false): JsonObject => ({
   protocolVersion: "2024-11-05",
-  capabilities: { experimental: { [name]: {} } },
+  capabilities: { experimental: { [name]: {}, ...(offersFrames ? { [frames]: framesVersion } : {}) } },
   clientInfo
 })
+
+/** The capabilities of a serving side that goes on in frames. */
+export const acceptedFrames: JsonObject = { tools: { listChanged: true }, experimental: { [frames]: framesVersion } }
 
 /** The capabilities of a serving side that has accepted the offer. */
 export const accepted: JsonObject = { tools: { listChanged: true }, experimental: { [name]: {} } }
@@ -31,9 +41,15 @@ export const accepted: JsonObject = { tools: { listChanged: true }, experimental
 const memberOf = (value: Json.Json | undefined, key: string) =>
   isObject(value) ? Option.getOrUndefined(Record.get(value, key)) : undefined
 
+const extension = (value: Json.Json | undefined, called: string) =>
+  memberOf(memberOf(memberOf(value, "capabilities"), "experimental"), called)
+
 /** Whether the parameters of `initialize`, or its result, have the extension. */
-export const isIn = (value: Json.Json | undefined): boolean =>
-  memberOf(memberOf(memberOf(value, "capabilities"), "experimental"), name) !== undefined
+export const isIn = (value: Json.Json | undefined): boolean => extension(value, name) !== undefined
+
+/** Whether they have frames, in the version that is known here. */
+export const hasFrames = (value: Json.Json | undefined): boolean =>
+  memberOf(extension(value, frames), "version") === framesVersion["version"]
 
 /** Whether a request asks for the extension. */
 export const isAskedBy = ({ method, params }: Request): boolean => method === "initialize" && isIn(params)

@@ -33,6 +33,11 @@ export interface SessionClient extends RpcClient {
    * Asks the peer to run calls concurrently, before any other request. A peer that does not support it is called one at a time.
    */
   readonly initialize: Effect.Effect<void, MessagesCut>
+  /**
+   * Asks in place of {@link initialize} whether the peer speaks in frames. If it does, the stream is another reader's from now on;
+   * otherwise the peer has been initialized.
+   */
+  readonly initializeFrames: Effect.Effect<boolean, MessagesCut>
 }
 
 /** A peer that does not answer a cancelled request in this time loses the session. */
@@ -116,14 +121,19 @@ export const make = (stream: Duplex, onToolsChanged: () => void = () => {}): Ses
     (requesting) => line.withPermits(1)(requesting)
   )
 
-  return {
-    request,
-    initialize: request("initialize", Notification.offer({ name: "ct-agent", version })).pipe(
+  const initializing = (offersFrames: boolean) =>
+    request("initialize", Notification.offer({ name: "ct-agent", version }, offersFrames)).pipe(
       Effect.catchTag("RequestTooLong", Effect.die),
       Effect.flatMap((reply) => {
-        isConcurrent = Notification.isIn(Result.getOrUndefined(Envelope.readResponse(reply)))
-        return isConcurrent ? line.resize(Notification.maxAtOnce) : Effect.void
+        const result = Result.getOrUndefined(Envelope.readResponse(reply))
+        if (offersFrames && Notification.hasFrames(result)) return Effect.as(released, true)
+        isConcurrent = Notification.isIn(result)
+        return Effect.as(isConcurrent ? line.resize(Notification.maxAtOnce) : Effect.void, false)
       })
     )
-  }
+  const released = Effect.suspend(() =>
+    inbox.release() ? Effect.void : Effect.fail(new MessagesCut({ why: "the peer spoke before it was asked" }))
+  )
+
+  return { request, initialize: Effect.asVoid(initializing(false)), initializeFrames: initializing(true) }
 }

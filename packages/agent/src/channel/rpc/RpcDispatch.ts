@@ -52,7 +52,7 @@ const refuse = (id: Json.Json, code: Envelope.RpcError["code"], reason: string) 
   Effect.fail(new Envelope.RpcError({ id, code, reason }))
 
 /** Why a caller is refused, and what to do. */
-const grantOf = ({ rights }: Caller) =>
+export const grantOf = ({ rights }: Caller) =>
   `Your grant permits ${rights === "r" ? "reading alone (r)" : "writing alone (w)"}; ask the operator of the channel for one with rw.`
 
 type Report = ((progress: JsonObject) => void) | undefined
@@ -116,6 +116,17 @@ export const respond = Effect.fn("RpcDispatch.respond")(function* (
     Effect.map((response) => Envelope.fitting(request.id, response))
   )
 })
+
+/** The bytes of the response to a caller with whom this side goes on in frames. */
+export const framed = (id: Json.Json): Uint8Array =>
+  Envelope.fitting(
+    id,
+    Envelope.success(id, {
+      protocolVersion: "2024-11-05",
+      capabilities: Notification.acceptedFrames,
+      serverInfo: { name: "ct-agent", version }
+    })
+  )
 
 /** The bytes of the response to a request that its caller has cancelled. */
 export const cancelled = (id: Json.Json): Uint8Array =>

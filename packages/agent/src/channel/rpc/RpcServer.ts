@@ -54,10 +54,15 @@ export interface ServeOptions {
   readonly isWanted?: () => boolean
   /** Called when a request begins and when it has been answered. */
   readonly working?: (isWorking: boolean) => void
+  /** Runs before the first request, unless `inFrames` takes the session over. */
+  readonly prepare?: Effect.Effect<void>
+  /** Takes the session over from a caller that speaks in frames. */
+  readonly inFrames?: (stream: Duplex) => Effect.Effect<void>
 }
 
 /** The serving side of a session. */
-interface Serving extends Required<ServeOptions> {
+interface Serving extends Required<Omit<ServeOptions, "inFrames">> {
+  readonly inFrames: ServeOptions["inFrames"] | undefined
   readonly stream: Duplex
   /** How to cancel the requests that run. */
   readonly running: Map<string, Deferred.Deferred<void>>
@@ -132,16 +137,23 @@ const answerAll = Effect.fnUntraced(function* (serving: Serving, inbox: MessageR
   const places = yield* Semaphore.make(Notification.maxAtOnce)
   const calls = yield* FiberSet.make<void, MessagesCut>()
   let patience: typeof idle | typeof idlePause = idle
+  let isPrepared = false
   while (true) {
     const message = yield* isStanding ? Effect.map(inbox.next, Option.some) : Effect.timeoutOption(inbox.next, patience)
     if (Option.isNone(message)) {
-      if (running.size === 0 && (!serving.isConcurrent || isWanted())) return
+      if (running.size === 0 && (!serving.isConcurrent || isWanted())) return undefined
       patience = running.size === 0 ? idlePause : idle
       continue
     }
     patience = idle
     if (message.value === undefined) break
     const read = Envelope.readRequest(message.value)
+    if (Result.isSuccess(read) && wantsFrames(serving, read.success)) {
+      yield* write(serving, RpcDispatch.framed(read.success.id))
+      return inbox.release() ? serving.inFrames : undefined
+    }
+    if (!isPrepared) yield* Effect.raceFirst(serving.prepare, Deferred.await(gone))
+    isPrepared = true
     if (serving.isConcurrent) {
       yield* places.take(1)
       yield* FiberSet.run(calls, Effect.ensuring(answer(serving, read), places.release(1)))
@@ -151,7 +163,16 @@ const answerAll = Effect.fnUntraced(function* (serving: Serving, inbox: MessageR
     if (Result.isSuccess(read) && Notification.isAskedBy(read.success)) yield* beginConcurrency(serving)
   }
   yield* Effect.raceFirst(Deferred.await(gone), FiberSet.awaitEmpty(calls))
+  return undefined
 })
+
+/** Frames show the caller what its tools do, so it needs the right to read. */
+const wantsFrames = ({ caller, inFrames, isConcurrent }: Serving, { method, params }: Envelope.Request) =>
+  inFrames !== undefined &&
+  !isConcurrent &&
+  method === "initialize" &&
+  Notification.hasFrames(params) &&
+  Permission.mayRead(caller.rights)
 
 /** Succeeds when the session has ended in order. A tool is interrupted when the session breaks or the caller cancels. */
 export const serve = Effect.fn("RpcServer.serve")(function* (stream: Duplex, options: ServeOptions) {
@@ -161,6 +182,8 @@ export const serve = Effect.fn("RpcServer.serve")(function* (stream: Duplex, opt
     onToolsChanged: () => () => {},
     probe: () => {},
     working: () => {},
+    prepare: Effect.void,
+    inFrames: undefined,
     ...options,
     stream,
     running: new Map(),
@@ -174,5 +197,6 @@ export const serve = Effect.fn("RpcServer.serve")(function* (stream: Duplex, opt
   if (stream.destroyed) isGone()
   stream.once("close", isGone)
   yield* Effect.addFinalizer(() => Effect.sync(() => stream.off("close", isGone)))
-  yield* answerAll(serving, inbox)
+  const inFrames = yield* answerAll(serving, inbox)
+  if (inFrames !== undefined) yield* inFrames(stream)
 }, Effect.scoped)

@@ -1,0 +1,300 @@
+/**
+ * Joins a caller that speaks in frames with an MCP server of its own: every message passes both ways, as it is, and the server gets the
+ * caller's `initialize`. The session ends with the server. The member's own tools come after the server's; each can also be called
+ * as `agent/NAME`, and only so where the server has a tool of that name.
+ */
+import type * as Json from "@catenet/crypto/Json"
+import * as Permission from "@catenet/crypto/Permission"
+import { Deferred, Effect, Fiber, FiberSet } from "effect"
+import type { ChildProcessWithoutNullStreams } from "node:child_process"
+import type { Duplex } from "node:stream"
+import * as Notification from "../rpc/Notification.ts"
+import { grantOf } from "../rpc/RpcDispatch.ts"
+import { type Caller, isObject, type JsonObject, textOf, type Tool } from "../rpc/Tool.ts"
+import type { Command } from "../serve/HandlerProcess.ts"
+import { FramedMessages, type PeerEnd } from "./FramedMessages.ts"
+import * as McpProcess from "./McpProcess.ts"
+import { failure, listed, memberOf, resultOf, unanswered } from "./McpResult.ts"
+import * as McpResult from "./McpResult.ts"
+import * as MessageFrames from "./MessageFrames.ts"
+import * as ReadingCaller from "./ReadingCaller.ts"
+import { bytesOf, isResponse, keyOf, readLines, type Unreadable } from "./StdioTransport.ts"
+
+export interface Serving {
+  readonly command: Command
+  /** The member's own tools. */
+  readonly own: ReadonlyArray<Tool>
+  readonly caller: Caller
+  /** Whether another caller may be waiting for the place of this session. */
+  readonly isWanted: () => boolean
+}
+
+/** A session that is silent for so long gives its place to another that waits. */
+const idleMillis = 300_000
+/** The reason of its end, after which the caller opens another session only for a request. */
+export const idle = "idle"
+
+/** Requests of a caller that may wait for an answer. */
+export const maxAsked = 1024
+
+const ownPrefix = "agent/"
+const toolFailed = -32_000n
+/** Ids of requests that are this side's own. */
+const ownId = "catenet:"
+type Id = Json.Json
+
+const answerOf = (id: Id, result: Json.Json) => bytesOf({ jsonrpc: "2.0", id, result })
+const errorOf = (id: Id, code: bigint, message: string) => bytesOf({ jsonrpc: "2.0", id, error: { code, message } })
+
+/** A session: what waits for the server's answer, and what the member itself answers. */
+interface State extends Serving {
+  readonly child: ChildProcessWithoutNullStreams
+  readonly messages: FramedMessages
+  /** Methods of the caller's requests that the server has to answer, by id. */
+  readonly asked: Map<string, { readonly id: Id; readonly method: string }>
+  /** Own tools that run, by the id of their request. */
+  readonly running: Map<string, Fiber.Fiber<void>>
+  readonly run: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
+  /** Whether the server's tool of this name changes nothing. */
+  readonly readOnly: Map<string, boolean>
+  /** Whether all tools of the server are in `readOnly`. */
+  isListed: boolean
+  /** Requests of this side to the server. */
+  readonly mine: Map<string, (result: Json.Json | undefined) => void>
+  next: number
+  /** Messages so far, both ways. */
+  count: number
+}
+
+const toServer = ({ child: { stdin }, messages }: State, line: Uint8Array) => {
+  if (!stdin.writable) return
+  stdin.write(line)
+  if (!stdin.write("\n")) messages.hold(true)
+}
+
+const note = (state: State, result: Json.Json | undefined) => {
+  const tools = memberOf(result, "tools")
+  if (Array.isArray(tools))
+    for (const tool of tools) {
+      const name = textOf(tool, "name")
+      if (name !== undefined) state.readOnly.set(name, memberOf(memberOf(tool, "annotations"), "readOnlyHint") === true)
+    }
+  if (memberOf(result, "nextCursor") === undefined) state.isListed = true
+}
+
+/** Asks the server for all its tools, unless they are known. */
+const list = (state: State) =>
+  Effect.suspend(() => {
+    if (state.isListed) return Effect.void
+    const page = (params: JsonObject) =>
+      Effect.callback<Json.Json | undefined>((resume) => {
+        const id = `${ownId}${state.next++}`
+        state.mine.set(keyOf(id), (result) => resume(Effect.succeed(result)))
+        toServer(state, bytesOf({ jsonrpc: "2.0", id, method: "tools/list", params }))
+      }).pipe(
+        Effect.tap((result) => Effect.sync(() => note(state, result))),
+        Effect.map((result) => result ?? null)
+      )
+    return Effect.asVoid(McpResult.read(page))
+  })
+
+/** The own tool that this name calls, while the server has none of that name. */
+const ownTool = ({ own }: State, called: string) =>
+  own.find(({ name }) => name === called || `${ownPrefix}${name}` === called)
+
+const runOwn = (state: State, tool: Tool, id: Id, params: Json.Json | undefined) => {
+  const { caller, messages, running } = state
+  if (!tool.isReadOnly && !Permission.mayWrite(caller.rights))
+    return messages.send(errorOf(id, toolFailed, `${tool.name} may change something. ${grantOf(caller)}`))
+  const progressToken = memberOf(memberOf(params, "_meta"), "progressToken")
+  const report = (progress: JsonObject) =>
+    messages.send(
+      bytesOf({
+        jsonrpc: "2.0",
+        method: Notification.progress,
+        params: { ...progress, progressToken: progressToken ?? null }
+      })
+    )
+  const key = keyOf(id)
+  const answering = tool
+    .run(memberOf(params, "arguments") ?? {}, caller, progressToken === undefined ? undefined : report)
+    .pipe(
+      Effect.match({ onSuccess: resultOf, onFailure: ({ reason }) => failure(reason) }),
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError("a tool failed", defect), failure("the tool failed inside"))
+      ),
+      Effect.map((result) => messages.send(answerOf(id, result))),
+      Effect.ensuring(Effect.sync(() => running.delete(key)))
+    )
+  running.set(key, state.run(answering))
+}
+
+const forward = (state: State, line: Uint8Array, id: Id, method: string) => {
+  state.asked.set(keyOf(id), { id, method })
+  toServer(state, line)
+}
+
+/** A call: of the server, unless only the member has a tool of this name. */
+const callTool = Effect.fnUntraced(function* (
+  state: State,
+  line: Uint8Array,
+  id: Id,
+  name: string,
+  params: Json.Json | undefined
+) {
+  const mayWrite = Permission.mayWrite(state.caller.rights)
+  yield* list(state)
+  const own = state.readOnly.has(name) ? undefined : ownTool(state, name)
+  if (own !== undefined) return runOwn(state, own, id, params)
+  if (mayWrite || state.readOnly.get(name) === true) return forward(state, line, id, "tools/call")
+  state.messages.send(errorOf(id, toolFailed, `${name} may change something. ${grantOf(state.caller)}`))
+})
+
+const cancelled = (state: State, params: Json.Json | undefined) => {
+  const key = keyOf(memberOf(params, "requestId") ?? null)
+  // The server does not answer what is cancelled.
+  state.asked.delete(key)
+  const own = state.running.get(key)
+  if (own !== undefined) state.run(Fiber.interrupt(own))
+  return own !== undefined
+}
+
+const asked = (state: State, line: Uint8Array, id: Id, method: string, params: Json.Json | undefined) => {
+  const { caller, messages } = state
+  const refuse = (code: bigint, why: string) => messages.send(errorOf(id, code, why))
+  if (typeof id === "string" && id.startsWith(ownId)) return refuse(-32_600n, `ids that begin with ${ownId} are taken`)
+  if (state.asked.size + state.running.size >= maxAsked)
+    return refuse(toolFailed, `${maxAsked} requests wait for an answer, the most of a session: send it again later`)
+  const mayWrite = Permission.mayWrite(caller.rights)
+  if (!mayWrite && !ReadingCaller.changesNothing(method))
+    return refuse(toolFailed, `${method} may change something. ${grantOf(caller)}`)
+  const name = method === "tools/call" && params !== undefined ? textOf(params, "name") : undefined
+  if (name === undefined || (mayWrite && ownTool(state, name) === undefined)) return forward(state, line, id, method)
+  state.run(callTool(state, line, id, name, params))
+}
+
+const fromCaller = (state: State, message: JsonObject, line: Uint8Array) => {
+  state.count += 1
+  const id = memberOf(message, "id")
+  const method = memberOf(message, "method")
+  const params = memberOf(message, "params")
+  const passed = Permission.mayWrite(state.caller.rights) ? line : bytesOf(ReadingCaller.plain(message))
+  if (typeof method === "string" && id !== undefined) return asked(state, passed, id, method, params)
+  if (method === Notification.cancelled && cancelled(state, params)) return
+  toServer(state, passed)
+}
+
+/** The server's capabilities with the tools of the member. */
+const tooled = (result: Json.Json): JsonObject => {
+  const capabilities = memberOf(result, "capabilities")
+  const tools = memberOf(capabilities, "tools")
+  return {
+    ...(isObject(result) ? result : {}),
+    capabilities: { ...(isObject(capabilities) ? capabilities : {}), tools: isObject(tools) ? tools : {} }
+  }
+}
+
+/** The last page of the server's tools with the member's own behind them. */
+const joined = ({ own, readOnly }: State, result: Json.Json | undefined): JsonObject => {
+  const tools = memberOf(result, "tools")
+  const more = own.map((tool) => {
+    const name = readOnly.has(tool.name) ? `${ownPrefix}${tool.name}` : tool.name
+    return listed({ description: tool.description, ...tool.listed, name })
+  })
+  return { ...(isObject(result) ? result : {}), tools: [...(Array.isArray(tools) ? tools : []), ...more] }
+}
+
+const answered = (state: State, message: JsonObject, id: Id, line: Uint8Array): Uint8Array => {
+  const request = state.asked.get(keyOf(id))
+  state.asked.delete(keyOf(id))
+  const result = memberOf(message, "result")
+  if (request?.method === "initialize" && result !== undefined) return answerOf(id, tooled(result))
+  if (request?.method !== "tools/list") return line
+  const hasNone = memberOf(memberOf(message, "error"), "code") === -32_601n
+  if (result === undefined && !hasNone) return line
+  note(state, result)
+  if (memberOf(result, "nextCursor") !== undefined) return line
+  const answer = answerOf(id, joined(state, result))
+  return answer.length > MessageFrames.maxMessage ? line : answer
+}
+
+const fromServer = (state: State, message: JsonObject, line: Uint8Array) => {
+  state.count += 1
+  const { messages, mine, readOnly } = state
+  const id = memberOf(message, "id")
+  if (id === undefined || !isResponse(message)) {
+    if (memberOf(message, "method") === Notification.toolsChanged) {
+      readOnly.clear()
+      state.isListed = false
+    }
+    return messages.send(line)
+  }
+  const own = mine.get(keyOf(id))
+  if (own === undefined) return messages.send(answered(state, message, id, line))
+  mine.delete(keyOf(id))
+  own(memberOf(message, "result"))
+}
+
+/** A line of the server that is no message: a person's words, mostly. */
+const complain = (state: State, { id, isRequest, why }: Unreadable) => {
+  state.run(Effect.logWarning(`a line of the MCP server was left out: it ${why}`))
+  const request = id === undefined || isRequest ? undefined : state.asked.get(keyOf(id))
+  if (request === undefined) return
+  state.asked.delete(keyOf(request.id))
+  state.messages.send(bytesOf(unanswered(request.method, request.id, `the answer of the MCP server ${why}`)))
+}
+
+/** Succeeds when nothing has been said for a while, nothing runs, and another caller may wait. */
+const silence = Effect.fnUntraced(function* (state: State) {
+  while (true) {
+    const { count } = state
+    yield* Effect.sleep(idleMillis)
+    if (state.count === count && state.asked.size + state.running.size === 0 && state.isWanted()) return idle
+  }
+})
+
+/** One session, until the caller ends it or the server ends. */
+export const serve = Effect.fn("McpServerProxy.serve")(
+  function* (stream: Duplex, serving: Serving) {
+    const fibers = yield* FiberSet.make<void>()
+    const run = yield* FiberSet.runtime(fibers)()
+    const over = yield* Deferred.make<PeerEnd>()
+    const { child, ended } = yield* McpProcess.start(serving.command)
+    const state: State = {
+      ...serving,
+      child,
+      messages: new FramedMessages(stream, {
+        onMessage: (message, line) => fromCaller(state, message, line),
+        onDrain: () => void child.stdout.resume(),
+        onEnd: (end) => void Deferred.doneUnsafe(over, Effect.succeed(end))
+      }),
+      asked: new Map(),
+      running: new Map(),
+      run: (effect) => run(effect),
+      readOnly: new Map(),
+      isListed: false,
+      mine: new Map(),
+      next: 1,
+      count: 0
+    }
+    child.stdin.on("drain", () => state.messages.hold(false))
+    readLines(child.stdout, {
+      onMessage: (message, line) => {
+        fromServer(state, message, line)
+        if (state.messages.isFull) child.stdout.pause()
+      },
+      onBatch: (batch) => {
+        for (const message of batch) if (isObject(message)) fromServer(state, message, bytesOf(message))
+      },
+      onUnreadable: (line) => complain(state, line)
+    })
+    const stopped = Effect.tap(
+      Effect.map(ended, (how) => `the MCP server ${how}`),
+      (sentence) => Effect.logWarning(sentence)
+    )
+    const why = yield* Effect.raceAllFirst([Effect.as(Deferred.await(over), ""), silence(state), stopped])
+    yield* state.messages.end(why)
+  },
+  Effect.scoped,
+  Effect.catchTag("SpawnFailed", ({ message }) => Effect.logWarning(message))
+)
