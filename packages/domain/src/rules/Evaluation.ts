@@ -269,3 +269,21 @@ const from = (rules: Rules, facts: RequestFacts, around: Surroundings, progress:
  */
 export const evaluate = (rules: Rules, facts: RequestFacts, around: Surroundings): Decision =>
   from(rules, facts, around, { request: [], response: [], maxBody: undefined }, 0)
+
+/**
+ * Whether a visitor of a public port may come in. Only address ranges can be asked there: any other rule admits nobody.
+ *
+ * @example
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { Schema } from "effect"
+ * import { admits } from "@catenet/domain/rules/Evaluation"
+ * import { Rules } from "@catenet/domain/rules/Rules"
+ *
+ * const rules = Schema.decodeUnknownSync(Rules)([{ allow: ["10.0.0.0/8"] }])
+ * strictEqual(admits(rules, "10.1.2.3"), true)
+ * strictEqual(admits(rules, "192.0.2.1"), false)
+ * ```
+ */
+export const admits = (rules: Rules, address: string): boolean =>
+  rules.every(({ allow }) => allow !== undefined && isWithin(allow, address))

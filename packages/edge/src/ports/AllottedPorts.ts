@@ -2,11 +2,15 @@
  * The ports of one protocol that tunnels have and this edge offers. The edge listens at each while an agent of the tunnel is
  * connected, and a little longer, because the agent is probably reconnecting.
  */
+import { isOpen } from "@catenet/domain/edges/AccessPolicy"
 import { isOffered, type PortProtocol, type PortRange } from "@catenet/domain/edges/PublicPort"
+import { admits } from "@catenet/domain/rules/Evaluation"
 import type { CannotListen } from "@catenet/platform/CannotListen"
 import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Scheduler } from "@catenet/platform/Scheduler"
-import { Effect, FiberMap, Option, Schedule, type Scope } from "effect"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
+import { Clock, Effect, FiberMap, Option, Schedule, type Scope } from "effect"
+import { Counters } from "../observe/Counters.ts"
 import { Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -23,6 +27,22 @@ export interface Following {
 
 /** Agents of a tunnel with a port serve no host name. */
 export const target = { _tag: "Mesh" } as const
+
+/** Whether the access window and the rules of a tunnel let a visitor of this address in. */
+export const makeAdmission = Effect.gen(function* () {
+  const clock = yield* Clock.Clock
+  const counters = yield* Counters
+  const routes = yield* Routes
+  return (token: string, address: string): boolean => {
+    if (!isOpen(routes.policy(token), toUnixSeconds(clock.currentTimeMillisUnsafe()))) {
+      counters.accessWindowRefusals += 1
+      return false
+    }
+    const isAdmitted = admits(routes.rules(token) ?? [], address)
+    if (!isAdmitted) counters.refusedBy.allow += 1
+    return isAdmitted
+  }
+})
 
 /** Follows routes and agents until the scope closes. */
 export const follow = Effect.fn("AllottedPorts.follow")(function* ({ listen, offered, protocol }: Following) {

@@ -1,8 +1,6 @@
 /** Visitors of public TCP ports: their bytes go to the agent as they come. */
-import { isOpen } from "@catenet/domain/edges/AccessPolicy"
-import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { Socket } from "node:net"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { endpointsOf } from "../listen/ConnectionAddresses.ts"
@@ -13,27 +11,22 @@ import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
-import { Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
-import { follow, target } from "./AllottedPorts.ts"
+import { follow, makeAdmission, target } from "./AllottedPorts.ts"
 
 const makeVisit = Effect.gen(function* () {
+  const admits = yield* makeAdmission
   const agents = yield* AgentSessions
   const audit = yield* AuditLog
-  const clock = yield* Clock.Clock
   const counters = yield* Counters
   const places = yield* VisitorPlaces
   const relays = yield* Relays
-  const routes = yield* Routes
   const run = yield* makeServe
 
   return (token: string, socket: Socket) => {
     audit.note("tcp_port", socket, token)
-    if (!isOpen(routes.policy(token), toUnixSeconds(clock.currentTimeMillisUnsafe()))) {
-      counters.accessWindowRefusals += 1
-      return void socket.destroy()
-    }
+    if (!admits(token, socket.remoteAddress ?? "")) return void socket.destroy()
     const isIdle = () => socket.bytesRead === 0 && socket.bytesWritten === 0
     if (!places.enter(socket, token, { isIdle, evict: () => void socket.destroy() })) return void socket.destroy()
     const header = { kind: "visitor", tls: "none", ...endpointsOf(socket) } as const

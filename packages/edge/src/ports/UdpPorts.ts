@@ -2,26 +2,22 @@
  * Clients of public UDP ports: a session for each client address and port, which ends after a minute without a datagram in either
  * direction. Sessions take places of the edge and of the tunnel as connections do.
  */
-import { isOpen } from "@catenet/domain/edges/AccessPolicy"
 import { CannotListen } from "@catenet/platform/CannotListen"
 import { isIPv6 } from "@catenet/platform/IpAddress"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { Sockets } from "@catenet/platform/Sockets"
-import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { guarded } from "@catenet/wire/transport/FaultBoundary"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { RemoteInfo, Socket } from "node:dgram"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { endpointsOf } from "../listen/ConnectionAddresses.ts"
 import { makeServe } from "../listen/ConnectionFibers.ts"
 import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
-import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
-import { Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
-import { follow, target } from "./AllottedPorts.ts"
+import { follow, makeAdmission, target } from "./AllottedPorts.ts"
 import type { UdpSession } from "./UdpSession.ts"
 import { idleMillis, UdpSessions } from "./UdpSessions.ts"
 
@@ -49,21 +45,16 @@ const bound = (host: string, port: number, reusePort: boolean) =>
   )
 
 const makeVisit = Effect.gen(function* () {
+  const admits = yield* makeAdmission
   const agents = yield* AgentSessions
   const audit = yield* AuditLog
-  const clock = yield* Clock.Clock
-  const counters = yield* Counters
   const places = yield* VisitorPlaces
   const relays = yield* Relays
-  const routes = yield* Routes
   const run = yield* makeServe
 
   /** Whether the session has begun. */
   return (token: string, session: UdpSession): boolean => {
-    if (!isOpen(routes.policy(token), toUnixSeconds(clock.currentTimeMillisUnsafe()))) {
-      counters.accessWindowRefusals += 1
-      return false
-    }
+    if (!admits(token, session.remoteAddress)) return false
     // A client that has sent one datagram may be a forged address: it gives way first.
     const holder = { isIdle: () => !session.isKnown, evict: () => void session.destroy() }
     const visitor = {

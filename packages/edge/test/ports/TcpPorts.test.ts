@@ -132,6 +132,31 @@ describe("a public TCP port", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("lets in the addresses that the rules of its tunnel allow, and nobody by any other rule", () =>
+    Effect.gen(function* () {
+      const { edge, port } = yield* world
+      yield* Effect.promise(() => setPort(edge, owner, port))
+      yield* servingAgent(edge, owner, [], (stream) => void stream.end("in"))
+      yield* Effect.promise(() => eventually(() => listens(port), "the port is open"))
+      const answer = async (rules: ReadonlyArray<unknown>) => {
+        await edge.admin("POST", "/internal/tunnel/rules", { headers: { "x-ct-routing-token": owner }, body: rules })
+        return dial(port)
+          .then(readAll)
+          .then(String, () => "closed")
+      }
+      const local = { allow: ["127.0.0.0/8"] }
+      for (const [rules, expected] of [
+        [[local], "in"],
+        [[local, { allow: ["10.0.0.0/8"] }], ""],
+        [[local, { max_body: "1 MiB" }], ""],
+        [[], "in"]
+      ] as const)
+        assert.strictEqual((yield* Effect.promise(() => answer(rules))).replace("closed", ""), expected)
+      const metrics = yield* Effect.promise(edge.metrics)
+      assert.strictEqual(metrics['ct_edge_rule_refused_total{rule="allow"}'], 2)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is not opened outside of what the edge offers, or for UDP", () =>
     Effect.gen(function* () {
       const { edge, other, outside } = yield* world

@@ -145,6 +145,30 @@ describe("a public UDP port", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("begins sessions only with addresses that the rules of its tunnel allow", () =>
+    Effect.gen(function* () {
+      const { agent, edge, port } = yield* world(echo)
+      const { got, send } = yield* client(port)
+      const allow = (range: string) =>
+        edge.admin("POST", "/internal/tunnel/rules", {
+          headers: { "x-ct-routing-token": owner },
+          body: [{ allow: [range] }]
+        })
+      yield* Effect.promise(() => allow("10.0.0.0/8"))
+      yield* Effect.promise(() => send("out"))
+      yield* Effect.promise(() =>
+        eventually(
+          async () => (await edge.metrics())['ct_edge_rule_refused_total{rule="allow"}'] === 1,
+          "the refusal is counted"
+        )
+      )
+      yield* Effect.promise(() => allow("127.0.0.0/8"))
+      yield* Effect.promise(() => send("in"))
+      yield* Effect.promise(() => eventually(() => got.length === 1, "an echo"))
+      assert.deepStrictEqual([got.map(String), agent.streams.length], [["in"], 1])
+    }).pipe(Effect.scoped)
+  )
+
   it("drops datagrams that the agent does not take, and keeps no more than 64 KiB of them", () => {
     const session = new UdpSession({
       client: { address: "192.0.2.1", port: 1 },

@@ -17,7 +17,12 @@ import { Audits } from "../identity/Audits.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 
-const Ruled = Schema.Struct({ routingToken: RoutingToken, rules: StoredRules, requireLogin: Schema.Boolean })
+const Ruled = Schema.Struct({
+  routingToken: RoutingToken,
+  rules: StoredRules,
+  requireLogin: Schema.Boolean,
+  hasPort: Schema.Boolean
+})
 
 const encode = Schema.encodeSync(StoredRules)
 
@@ -29,7 +34,9 @@ const makeTunnelRuleStore = Effect.gen(function* () {
       Request: Schema.Struct({ id: Schema.String, subject: Schema.String, lock: Schema.Boolean }),
       Result: Ruled,
       execute: ({ id, lock, subject }) => sql`
-        select routing_token, rules, require_login from tunnels where id = ${id} and subject = ${subject}
+        select routing_token, rules, require_login,
+          (select 1 from public_ports where tunnel_id = tunnels.id) is not null as has_port
+        from tunnels where id = ${id} and subject = ${subject}
         ${lock ? sql`for update` : sql``}`
     }),
     /** The account and whoever shares its limits change their rules one after the other. */
@@ -77,6 +84,12 @@ export class TunnelRules extends Context.Service<
       const { subject } = account
       yield* store.lock(subject)
       const tunnel = yield* find(account, id, true)
+      const unfit = rules.findIndex(({ allow }) => allow === undefined)
+      if (tunnel.hasPort && unfit >= 0)
+        return yield* new RulesRefused({
+          field: `rules[${unfit}].${Object.keys(rules[unfit] ?? {}).join()}`,
+          reason: "needs HTTP; at a public port there can only be allow"
+        })
       const at = rules.findIndex(({ require_login }) => require_login !== undefined)
       if (at >= 0 && !tunnel.requireLogin)
         return yield* new RulesRefused({

@@ -1,3 +1,4 @@
+import { TunnelRules } from "@catenet/domain/api/TunnelControlsApi"
 import { EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/edges/EdgeNode"
 import type { OfferedPorts } from "@catenet/domain/edges/PublicPort"
 import { AccountLimitsChange } from "@catenet/domain/identity/AccountLimits"
@@ -26,6 +27,7 @@ const account = Effect.fnUntraced(function* (sub: string) {
 })
 
 const name = Schema.decodeSync(TunnelName)
+const readRules = Schema.decodeUnknownSync(TunnelRules)
 
 /** The edge lives, offers these ports, and takes orders at an address. */
 const beat = (id: string, ports?: typeof OfferedPorts.Type) =>
@@ -88,6 +90,20 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel wi
       const rotated = yield* tunnels.rotateToken({ headers: {}, params: { id: tunnel.id } })
       assert.notStrictEqual(Redacted.value(rotated.routing_token), Redacted.value(installation.routing_token))
       assert.strictEqual((yield* tunnels.get({ params: { id: tunnel.id } })).port, 20_000)
+    })
+  )
+
+  it.effect("has rules about addresses only", () =>
+    Effect.gen(function* () {
+      const [tunnel] = yield* (yield* account("ada")).list({ query: {} })
+      if (tunnel === undefined) return assert.fail("the tunnel of above")
+      const { tunnelControls } = yield* TestServer.clientAs({ bearer: yield* bearerOf("ada") })
+      const set = (...rules: ReadonlyArray<unknown>) =>
+        tunnelControls.setRules({ params: { id: tunnel.id }, payload: readRules({ rules }) })
+      const office = { allow: ["10.0.0.0/8"] }
+      assert.deepStrictEqual(yield* set(office), readRules({ rules: [office] }))
+      const refusal = yield* Effect.flip(set(office, { max_body: "1 MiB" }))
+      assert.deepInclude(refusal, { _tag: "RulesRefused", field: "rules[1].max_body" })
     })
   )
 
