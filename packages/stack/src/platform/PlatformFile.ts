@@ -121,5 +121,6 @@ email: ${JSON.stringify(email)}
 certificates: ${JSON.stringify(certificates ?? "letsencrypt")}
 
 # Where the database, keys and logs are; by default in the folder data beside this file.
-# data: /var/lib/catenet
+# The unit that catenet service up prints wants it there:
+# data: /var/lib/catenet-up
 `

@@ -4,6 +4,7 @@
  * name by `LoadCredential`. Pure.
  */
 import * as SystemdUnit from "@catenet/platform/SystemdUnit"
+import { basename } from "node:path"
 import { type Plan, type Program, unitName } from "./ServicePlan.ts"
 
 export interface Unit {
@@ -15,6 +16,10 @@ export interface Unit {
   readonly plan: Plan
 }
 
+/** Edge, control plane, sign-in and database one after the other. */
+const platformStopSeconds = 120
+const platformDescriptors = 65_536
+
 const what: Readonly<Record<Program, string>> = { serve: "Catenet control plane", edge: "Catenet edge" }
 
 const start = ({ command, plan }: Unit) => {
@@ -22,6 +27,54 @@ const start = ({ command, plan }: Unit) => {
   const handed = plan.credentials.map(([name]) => `"${name}=\${CREDENTIALS_DIRECTORY}/${name}"`)
   return [...(handed.length === 0 ? [] : ["/usr/bin/env", ...handed]), ...command.map(SystemdUnit.quoted)].join(" ")
 }
+
+const mayOf = ({ descriptors, lowPort }: Pick<Plan, "descriptors" | "lowPort">) => [
+  ...(descriptors === undefined ? [] : [`LimitNOFILE=${descriptors}`]),
+  ...SystemdUnit.hardening({ lowPort }),
+  // A user namespace of its own would take the right to the low port along.
+  ...(lowPort ? [] : ["PrivateUsers=yes"]),
+  "ProtectSystem=strict",
+  "ProtectHome=yes",
+  "ProtectProc=invisible",
+  "ProcSubset=pid",
+  "RemoveIPC=yes"
+]
+
+const ownFolder = (name: string) => [
+  "DynamicUser=yes",
+  `StateDirectory=${name}`,
+  "StateDirectoryMode=0700",
+  `WorkingDirectory=%S/${name}`,
+  "UMask=0077"
+]
+
+/** A whole platform, for {@link renderPlatform}. */
+export interface PlatformUnit {
+  /** How `catenet` is started, with absolute paths. */
+  readonly command: ReadonlyArray<string>
+  /** The files of `catenet init` that are there. */
+  readonly files: ReadonlyArray<string>
+  readonly lowPort: boolean
+}
+
+export const platformUnit = "catenet-up"
+
+/** The data folder of a platform that is a service. */
+export const platformData = `/var/lib/${platformUnit}`
+
+/** The unit of `catenet up --folder`: root reads the files, the program gets copies that nobody else can read. */
+export const renderPlatform = ({ command, files, lowPort }: PlatformUnit): string =>
+  SystemdUnit.render({
+    description: "Catenet platform",
+    start: [...[...command, "up", "--folder"].map(SystemdUnit.quoted), "${CREDENTIALS_DIRECTORY}"].join(" "),
+    runs: [
+      ...files.map((path) => `LoadCredential=${basename(path)}:${path.replaceAll("%", "%%")}`),
+      ...ownFolder(platformUnit)
+    ],
+    final: [2, 3],
+    stopSeconds: platformStopSeconds,
+    may: mayOf({ lowPort, descriptors: platformDescriptors })
+  })
 
 /** The text; ends with a newline. */
 export const render = (unit: Unit): string => {
@@ -33,24 +86,10 @@ export const render = (unit: Unit): string => {
     runs: [
       `EnvironmentFile=${config.replaceAll("%", "%%")}`,
       ...plan.credentials.map(([variable, path]) => `LoadCredential=${variable}:${path.replaceAll("%", "%%")}`),
-      "DynamicUser=yes",
-      `StateDirectory=${name}`,
-      "StateDirectoryMode=0700",
-      `WorkingDirectory=%S/${name}`,
-      "UMask=0077"
+      ...ownFolder(name)
     ],
     final: [2, 3],
     stopSeconds: plan.stopSeconds,
-    may: [
-      ...(plan.descriptors === undefined ? [] : [`LimitNOFILE=${plan.descriptors}`]),
-      ...SystemdUnit.hardening(plan),
-      // A user namespace of its own would take the right to the low port along.
-      ...(plan.lowPort ? [] : ["PrivateUsers=yes"]),
-      "ProtectSystem=strict",
-      "ProtectHome=yes",
-      "ProtectProc=invisible",
-      "ProcSubset=pid",
-      "RemoveIPC=yes"
-    ]
+    may: mayOf(plan)
   })
 }

@@ -1,6 +1,6 @@
 /** The printed units, judged by systemd's own programs where they are (Debian package `systemd`), and by their content. */
 import { spawn, spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
@@ -141,5 +141,31 @@ describe("a unit of systemd", () => {
     assert.include(serve.said, "chmod 600")
     assert.notInclude(serve.said, "secret-of-the-file")
     assert.strictEqual(unknown.code, 2)
+  })
+
+  it("of a whole platform gets copies of its files, and is refused where its data lies elsewhere", async () => {
+    const etc = join(folder, "etc")
+    const run = async (...args: ReadonlyArray<string>) => {
+      const child = spawn(process.execPath, [main, ...args, "--folder", etc], {
+        env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] }
+      })
+      const exited = new Promise<number | null>((resolve) => child.once("exit", resolve))
+      const [code, out, said] = await Promise.all([exited, text(child.stdout), text(child.stderr)])
+      return { code, out, said }
+    }
+    await run("init", "--yes", "--no-wait", "--domain", "own.test", "--email", "a@own.test")
+    const elsewhere = await run("service", "up")
+    assert.deepStrictEqual([elsewhere.code, elsewhere.out], [3, ""])
+    assert.include(elsewhere.said, "must be /var/lib/catenet-up")
+    appendFileSync(join(etc, "catenet.yaml"), "data: /var/lib/catenet-up\n")
+    const { code, out, said } = await run("service", "up")
+    assert.strictEqual(code, 0, said)
+    for (const name of ["catenet.yaml", "catenet.schema.json", "catenet.env", "owner-password"])
+      assert.include(out, `\nLoadCredential=${name}:${join(etc, name)}\n`)
+    for (const line of ["DynamicUser=yes", "StateDirectory=catenet-up", "AmbientCapabilities=CAP_NET_BIND_SERVICE"])
+      assert.include(out, `\n${line}\n`)
+    assert.include(out, `"up" "--folder" \${CREDENTIALS_DIRECTORY}\n`)
+    assert.include(said, "systemctl enable --now catenet-up")
+    if (judged) accept("catenet-up", out, 2)
   })
 })
