@@ -26,6 +26,7 @@ const edgeId = "primary"
 export const replaceable: ReadonlySet<string> = new Set([
   "CT_EDGE_RECEIPTS",
   "CT_CP_ALERTS_LOOPBACK",
+  "CT_CP_OPERATORS",
   "CT_CP_ACME_BROKER_ENABLED",
   "CT_CP_ACME_BROKER_TICK_SECS",
   "CT_CP_ACME_CAS",
@@ -92,6 +93,7 @@ export const ofControlPlane = (
   CT_CP_EDGE_METRICS_URL: `${url(settings.edgeMetrics)}/metrics`,
   CT_CP_EDGE_CERT_PATH: folder.edgeRoot,
   CT_CP_ALERTS_LOOPBACK: "1",
+  CT_CP_OPERATORS: demoUser.email,
   CT_BRIDGE_HOLDER_KEY: secrets.bridgeHolderKey,
   CT_BRIDGE_NOISE_KEY: secrets.bridgeNoiseKey,
   CT_CHANNEL_FRONT_DOOR: address(settings.frontDoor),

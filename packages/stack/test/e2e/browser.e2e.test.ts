@@ -146,6 +146,8 @@ describe.skipIf(missing)("a browser", () => {
       await page.fill("#password", password)
       await page.locator("button").click()
       await page.waitForURL(/\/portal\/home$/u)
+      // The demo user runs this platform.
+      assert.strictEqual((await page.goto(stack.portal("/operators")))?.status(), 200)
       for (const [name, path] of [
         ["sign-out", "/protocol/openid-connect/logout"],
         ["device", "/device"],
