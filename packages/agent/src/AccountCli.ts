@@ -1,4 +1,5 @@
 /** Command definitions for a user's account: login, logout, tunnels. */
+import { HostHeader } from "@catenet/domain/rules/Route"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -115,6 +116,24 @@ const exposeFlags = {
     Flag.withMetavar("HOST"),
     Flag.withDescription("A host name of yours (default: the platform assigns one)")
   ),
+  hostHeader: Flag.String("host-header").pipe(
+    Flag.optional,
+    Flag.withSchema(Schema.Option(HostHeader)),
+    Flag.withMetavar("NAME"),
+    Flag.withDescription(
+      "Host header for the service: origin for its own address, keep for the visitor's, or a name (default: origin if the " +
+        "service is on this machine, else keep)"
+    )
+  ),
+  ca: Flag.String("ca").pipe(
+    Flag.optional,
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("For https://: PEM file with the authorities of the service's certificate")
+  ),
+  insecure: Flag.Boolean("insecure").pipe(
+    Flag.withDefault(false),
+    Flag.withDescription("For https://: accept any certificate of the service")
+  ),
   login: Flag.Boolean("login").pipe(
     Flag.withDefault(false),
     Flag.withDescription("Let in only visitors who log in and are on the tunnel's list")
@@ -142,13 +161,14 @@ export const http = exposing("http").pipe(
   Command.withDescription(
     "Gives a local HTTP service a public address: serves a tunnel of your account, prints its address on stdout and, in " +
       "a terminal, a QR code for phones and a running count of requests. Requires a login (ct-agent login). Instead " +
-      "of a port you can give host:port, or h2c://host:port for gRPC. Ctrl-C stops it; the next run serves the same " +
+      "of a port you can give host:port, https://host:port, h2c://host:port for gRPC without TLS, or unix:/path. Ctrl-C stops it; the next run serves the same " +
       "address, unless you give --rm."
   ),
   Command.withShortDescription("Give a local HTTP service a public address"),
   Command.withExamples([
     { command: "ct-agent http 3000", description: "The service on port 3000 of this machine" },
     { command: "ct-agent http 3000 --login", description: "For people on the tunnel's list only" },
+    { command: "ct-agent http https://localhost:8443 --insecure", description: "One with TLS of its own making" },
     { command: "ct-agent http 192.168.1.20:80 --name camera --rm", description: "Another device, temporarily" }
   ])
 )

@@ -7,16 +7,16 @@ import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { ended } from "@catenet/domain/values/Sentence"
 import { ConfigProvider, Effect, FileSystem, Layer, Redacted } from "effect"
 import { homedir, hostname } from "node:os"
-import { join } from "node:path"
+import { basename, join, resolve } from "node:path"
 import { Refused, UsageWrong } from "../Failure.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
 import * as TunnelService from "../serve/TunnelService.ts"
-import { formatService, type ServiceAddress, serviceAddress } from "../settings/HostPort.ts"
+import { formatOrigin, type OriginPlace, readOrigin } from "../settings/OriginAddress.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
-import * as Origin from "../tunnel/Origin.ts"
+import * as OriginConnections from "../tunnel/OriginConnections.ts"
 import type { Account } from "./AccountClient.ts"
 import { provedHostname } from "./HostnameProof.ts"
 import * as TunnelClient from "./TunnelClient.ts"
@@ -117,7 +117,7 @@ interface PublicPort {
 
 export interface Exposure {
   readonly account: Account
-  readonly origin: ServiceAddress
+  readonly origin: OriginPlace
   /** The tunnel's name in the account; by default one for each machine and port. */
   readonly name: string | undefined
   /** Folder of keys and tokens; by default `~/.ct-agent`. */
@@ -127,23 +127,28 @@ export interface Exposure {
   readonly host?: string | undefined
   /** Only visitors who log in are let in; otherwise the tunnel's setting stays. */
   readonly requiresLogin?: boolean
-  /** Further variables of the agent. */
+  /** Further variables of the agent, as are those of the origin. */
   readonly variables: Readonly<Record<string, string>>
 }
 
-/** `3000`, `host:3000`, `http://host:3000` or `h2c://host:3000`. A bare port means this machine, on IPv4 or IPv6. */
+/** `3000`, `host:3000`, or an address. A bare port means this machine, on IPv4 or IPv6. */
 export const originOf = Effect.fnUntraced(function* (target: string) {
-  const text = target.replace(/^http:\/\//u, "").replace(/\/$/u, "")
-  const origin = serviceAddress.parse(/^\d+$/u.test(text) ? `localhost:${text}` : text)
-  if (origin === undefined)
-    return yield* new UsageWrong({ detail: `${target} is no local service: give a port, such as 3000, or host:port.` })
+  const origin = readOrigin(target)
+  if (typeof origin === "string")
+    return yield* new UsageWrong({ detail: `${target} is no local service: give ${origin}.` })
   return origin
 })
+
+/** What tells the services of one machine apart. */
+const kindOf = (place: OriginPlace) =>
+  "host" in place ? place.port : basename(resolve(place.path)).replaceAll(/[^A-Za-z0-9.-]+/gu, "-") || "files"
 
 /** Agents of one tunnel share its visitors, so each machine and port gets its own name. */
 export const nameOf = ({ name, origin, port }: Pick<Exposure, "name" | "origin" | "port">) =>
   name ??
-  `${hostname().split(".")[0] ?? "machine"}-${port === undefined ? "" : `${port.protocol}-`}${origin.port}`.slice(-60)
+  `${hostname().split(".")[0] ?? "machine"}-${port === undefined ? "" : `${port.protocol}-`}${kindOf(origin)}`.slice(
+    -60
+  )
 
 const folderOf = ({ stateDir }: Pick<Exposure, "stateDir">) => join(stateDir ?? join(homedir(), ".ct-agent"), "exposed")
 
@@ -171,12 +176,15 @@ const settingsOf = (exposure: Exposure, exposed: Exposed) => {
     ConfigProvider.fromUnknown({
       ...variables,
       CT_AGENT_CP_URL: account.controlPlane,
-      CT_AGENT_ORIGIN: formatService(origin),
+      CT_AGENT_ORIGIN: formatOrigin(origin),
       CT_AGENT_STATE_DIR: exposed.stateDir,
       ...modeOf(exposure, exposed)
     })
   )
 }
+
+const awaitService = ({ origin }: Settings.Settings) =>
+  Effect.scoped(Effect.flatMap(Effect.orDie(OriginConnections.open(origin)), OriginConnections.awaitService))
 
 /**
  * Serves until it is interrupted or refused for good. `beside` runs with it and learns the public address. Tokens of an earlier run
@@ -186,7 +194,7 @@ export const serve = Effect.fn("Exposure.serve")(function* <R>(
   exposure: Exposure,
   beside: (exposed: Exposed) => Effect.Effect<void, never, R>
 ) {
-  const { origin, port } = exposure
+  const { port } = exposure
   const name = nameOf(exposure)
   const base = folderOf(exposure)
   yield* PrivateFile.folder(base)
@@ -199,7 +207,7 @@ export const serve = Effect.fn("Exposure.serve")(function* <R>(
     const settings = yield* settingsOf(exposure, exposed)
     const service = TunnelService.serve(settings, {
       mustEnroll: true,
-      beside: Effect.all([beside(exposed), port?.protocol === "udp" ? Effect.void : Origin.awaitService(origin)], {
+      beside: Effect.all([beside(exposed), port?.protocol === "udp" ? Effect.void : awaitService(settings)], {
         concurrency: 2,
         discard: true
       })

@@ -4,7 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect } from "effect"
 import * as ServicePlan from "../services/ServicePlan.ts"
 import * as ServicesFile from "../services/ServicesFile.ts"
-import { formatService } from "../settings/HostPort.ts"
+import { formatOrigin } from "../settings/OriginAddress.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 export const check = ({ file }: { readonly file: string }) =>
@@ -21,7 +21,7 @@ export const check = ({ file }: { readonly file: string }) =>
       name,
       tunnel,
       host: host ?? null,
-      to: formatService(origin)
+      to: formatOrigin(origin)
     }))
     if (screen.json) return screen.result(JSON.stringify({ control_plane: controlPlane, services: all }))
     for (const { host, name, to } of all) screen.result(`${name}  ${host ?? "-"}  ${to}`)

@@ -1,4 +1,5 @@
 /** `doctor`: checks everything a serving agent depends on, from the configuration outward, and suggests remedies. */
+import { clause } from "@catenet/domain/values/Sentence"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Effect, Fiber, Redacted, Result } from "effect"
@@ -8,7 +9,9 @@ import * as CertificateStatusCheck from "../doctor/CertificateStatusCheck.ts"
 import * as DoctorCheck from "../doctor/DoctorCheck.ts"
 import * as EdgeCheck from "../doctor/EdgeCheck.ts"
 import * as NetworkChecks from "../doctor/NetworkChecks.ts"
+import { Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import * as Onboarding from "../onboard/Onboarding.ts"
@@ -18,7 +21,9 @@ import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as AgentIdentity from "../state/AgentIdentity.ts"
 import { Screen } from "../terminal/Screen.ts"
+import { remedyOf } from "../tunnel/BrowserClients.ts"
 import * as CertificatePair from "../tunnel/CertificatePair.ts"
+import * as OriginConnections from "../tunnel/OriginConnections.ts"
 
 const portOf = ({ port, protocol }: URL) => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
 
@@ -119,9 +124,17 @@ const origin = ({ origin }: Settings.Settings) =>
     ? Effect.succeed(DoctorCheck.skipped("origin", "a UDP service does not say whether it is there"))
     : DoctorCheck.run(
         "origin",
-        Effect.as(
-          NetworkChecks.accepts(origin, "Start the local service, or correct CT_AGENT_ORIGIN."),
-          `${formatHostPort(origin)} accepts connections`
+        Effect.gen(function* () {
+          const { connect, name } = yield* OriginConnections.open(origin)
+          const socket = yield* connect()
+          socket.destroy()
+          return `${name} accepts connections`
+        }).pipe(
+          Effect.catchTag("OriginDown", (down) =>
+            Effect.fail(new Unreachable({ detail: `${clause(down.message)}. ${remedyOf(down)}` }))
+          ),
+          Effect.scoped,
+          Effect.provide(AgentMetrics.layer)
         )
       )
 
@@ -149,8 +162,9 @@ const certificate = Effect.fnUntraced(function* (config: Settings.Settings, orig
         judged(`CT_AGENT_TLS_CERT: ${terminate.certificate}`, leaf, hostname)
       )
     )
+  if (!("host" in origin.place)) return DoctorCheck.skipped("certificate", "not asked: the origin speaks no TLS")
   if (!originAccepts) return DoctorCheck.skipped("certificate", "not asked: the origin does not answer")
-  const shown = yield* NetworkChecks.certificate(origin, hostname)
+  const shown = yield* NetworkChecks.certificate(origin.place, hostname)
   return shown === undefined
     ? DoctorCheck.skipped("certificate", "the origin speaks no TLS: right while the edge terminates (tier gelb)")
     : yield* DoctorCheck.run("certificate", judged("the origin's certificate", shown, hostname))

@@ -9,7 +9,8 @@ import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
-import { baseUrl, formatHostPort } from "../settings/HostPort.ts"
+import { baseUrl } from "../settings/HostPort.ts"
+import { formatOrigin, hostFieldOf, isLoopback, type OriginPlace } from "../settings/OriginAddress.ts"
 import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
 import * as Signals from "../terminal/Signals.ts"
@@ -37,6 +38,9 @@ interface Options {
   readonly target: string
   readonly name: Option.Option<string>
   readonly host: Option.Option<string>
+  readonly hostHeader: Option.Option<string>
+  readonly ca: Option.Option<string>
+  readonly insecure: boolean
   readonly login: boolean
   readonly controlPlane: Option.Option<string>
   readonly rm: boolean
@@ -57,8 +61,25 @@ const announce = Effect.fnUntraced(function* (url: string, qr: boolean) {
   screen.result(url)
 })
 
-export const expose = ({ controlPlane, host, login, name, qr, rm, target }: Options) =>
+/** Development servers refuse names that they do not know. */
+const originVariables = Effect.fnUntraced(function* (
+  origin: OriginPlace,
+  { ca, hostHeader, insecure }: Pick<Options, "ca" | "hostHeader" | "insecure">
+) {
+  const header = Option.getOrElse(hostHeader, () => (isLoopback(origin) ? "origin" : "keep"))
+  const field = hostFieldOf(origin, header)
+  if (field !== undefined && Option.isNone(hostHeader))
+    yield* Effect.logInfo(`the service gets the Host header ${field}; --host-header keep passes on the visitor's`)
+  return {
+    CT_AGENT_ORIGIN_HOST_HEADER: header,
+    ...(Option.isSome(ca) ? { CT_AGENT_ORIGIN_CA: ca.value } : {}),
+    ...(insecure ? { CT_AGENT_ORIGIN_INSECURE: "1" } : {})
+  }
+})
+
+export const expose = (options: Options) =>
   Effect.gen(function* () {
+    const { controlPlane, host, login, name, qr, rm, target } = options
     const origin = yield* Exposure.originOf(target)
     const named = Option.map(controlPlane, baseUrl.parse)
     if (Option.isSome(named) && named.value === undefined)
@@ -74,10 +95,13 @@ export const expose = ({ controlPlane, host, login, name, qr, rm, target }: Opti
       origin,
       name: Option.getOrUndefined(name),
       stateDir: values.stateDir,
-      variables: yield* EnvironmentFile.texts(yield* configFile, Variables.exposePassedOn)
+      variables: {
+        ...(yield* EnvironmentFile.texts(yield* configFile, Variables.exposePassedOn)),
+        ...(yield* originVariables(origin, options))
+      }
     }
     const serving = Exposure.serve(exposure, ({ url }) =>
-      Effect.all([announce(url, qr), StatusLine.run(`${url} -> ${formatHostPort(origin)}`)], {
+      Effect.all([announce(url, qr), StatusLine.run(`${url} -> ${formatOrigin(origin)}`)], {
         concurrency: 2,
         discard: true
       })

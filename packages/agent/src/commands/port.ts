@@ -8,7 +8,7 @@ import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
-import { formatHostPort } from "../settings/HostPort.ts"
+import { formatOrigin } from "../settings/OriginAddress.ts"
 import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
 import * as Signals from "../terminal/Signals.ts"
@@ -49,7 +49,7 @@ const serve =
         variables: yield* EnvironmentFile.texts(yield* configFile, Variables.exposePassedOn)
       }
       const serving = Exposure.serve(exposure, ({ url }) =>
-        Effect.all([announce(url), StatusLine.run(`${url} -> ${formatHostPort(origin)}`)], {
+        Effect.all([announce(url), StatusLine.run(`${url} -> ${formatOrigin(origin)}`)], {
           concurrency: 2,
           discard: true
         })

@@ -8,7 +8,7 @@ import * as TunnelService from "../serve/TunnelService.ts"
 import * as ServicePlan from "../services/ServicePlan.ts"
 import * as ServicesFile from "../services/ServicesFile.ts"
 import * as ServicesMetrics from "../services/ServicesMetrics.ts"
-import { formatHostPort } from "../settings/HostPort.ts"
+import { formatOrigin } from "../settings/OriginAddress.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
@@ -19,9 +19,7 @@ import { version } from "../Version.ts"
 
 /** The settings of this start; fails with all problems at once. */
 const settings = Effect.fnUntraced(function* (mustEnroll: boolean) {
-  const config = yield* Settings.readForStart(yield* configFile, mustEnroll)
-  yield* Effect.forEach(config.warnings, (warning) => Effect.logWarning(warning), { discard: true })
-  return config
+  return yield* Settings.readForStart(yield* configFile, mustEnroll)
 })
 
 /** Ends with `restart` when a newer program has been installed; `asked` triggers a check. */
@@ -61,7 +59,7 @@ const oneTunnel = Effect.fnUntraced(function* (mustEnroll: boolean, started: Tri
   // Without updates the signal stops the agent, which finishes open requests.
   const looks = config.autoUpdate !== undefined && started !== undefined
   const [asked, stop] = looks ? [hangUp, Effect.never] : [Effect.never, hangUp]
-  const what = `${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`
+  const what = `${config.hostname ?? "mesh"} -> ${formatOrigin(config.origin.place)}`
   const served = Effect.scoped(TunnelService.serve(config, { mustEnroll, beside: StatusLine.run(what) }))
   const serves = Effect.raceFirst(served, updates(config, started, asked))
   return yield* Effect.raceFirst(serves, stop).pipe(Effect.provide(TunnelService.services(config)))

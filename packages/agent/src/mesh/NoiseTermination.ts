@@ -14,8 +14,9 @@ import type { Duplex } from "node:stream"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
 import type { HostPort } from "../settings/HostPort.ts"
-import type { Origin } from "../settings/Settings.ts"
+import { hostPortOf } from "../settings/OriginAddress.ts"
 import * as BrowserClients from "../tunnel/BrowserClients.ts"
+import type { OpenOrigin } from "../tunnel/OriginConnections.ts"
 import * as MeshHandshake from "./MeshHandshake.ts"
 import { NoiseStream } from "./NoiseStream.ts"
 import * as UdpRelay from "./UdpRelay.ts"
@@ -28,7 +29,7 @@ const revokedAfter = 3
 
 /** Serves mesh clients of the owner of these keys. */
 export const make = Effect.fnUntraced(function* (
-  origin: Origin,
+  origin: OpenOrigin,
   keys: ReadonlyArray<KeyPair>,
   token: Redacted.Redacted<Uint8Array>
 ) {
@@ -36,7 +37,7 @@ export const make = Effect.fnUntraced(function* (
   const metrics = yield* AgentMetrics
   const events = yield* Events
   const bytes = BrowserClients.joining(origin, metrics).join
-  const datagrams = UdpRelay.join(origin, metrics)
+  const datagrams = UdpRelay.join(hostPortOf(origin.place), metrics)
   const udp = origin.protocol === "udp"
   const visitorToken = VisitorToken.of(native, token)
 

@@ -8,12 +8,13 @@ import { splice } from "@catenet/wire/transport/Splice"
 import { Effect } from "effect"
 import * as UdpRelay from "../mesh/UdpRelay.ts"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
-import type { Origin } from "../settings/Settings.ts"
+import { hostPortOf } from "../settings/OriginAddress.ts"
 import * as BrowserClients from "../tunnel/BrowserClients.ts"
+import type { OpenOrigin } from "../tunnel/OriginConnections.ts"
 
 const nothing = new Uint8Array()
 
-const ofTcp = (origin: Origin, metrics: AgentMetrics["Service"]): BrowserClients.Handler => {
+const ofTcp = (origin: OpenOrigin, metrics: AgentMetrics["Service"]): BrowserClients.Handler => {
   const { connect, failed } = BrowserClients.joining(origin, metrics)
   return Effect.fnUntraced(
     function* (stream, header, taken = nothing) {
@@ -30,8 +31,8 @@ const ofTcp = (origin: Origin, metrics: AgentMetrics["Service"]): BrowserClients
   )
 }
 
-const ofUdp = (origin: Origin, metrics: AgentMetrics["Service"]): BrowserClients.Handler => {
-  const join = UdpRelay.join(origin, metrics)
+const ofUdp = (origin: OpenOrigin, metrics: AgentMetrics["Service"]): BrowserClients.Handler => {
+  const join = UdpRelay.join(hostPortOf(origin.place), metrics)
   return (stream, _header, taken = nothing) =>
     Effect.suspend(() => {
       if (taken.length > 0) stream.unshift(taken)
@@ -40,7 +41,7 @@ const ofUdp = (origin: Origin, metrics: AgentMetrics["Service"]): BrowserClients
 }
 
 /** Serves the visitors of a tunnel with a public port at the origin, over its protocol. */
-export const make = (origin: Origin, metrics: AgentMetrics["Service"]): BrowserClients.Handler => {
+export const make = (origin: OpenOrigin, metrics: AgentMetrics["Service"]): BrowserClients.Handler => {
   const serve = origin.protocol === "udp" ? ofUdp(origin, metrics) : ofTcp(origin, metrics)
   return (stream, header, taken) =>
     // A client of the mesh would expect a Noise handshake.

@@ -38,6 +38,7 @@ import * as BrowserClients from "../tunnel/BrowserClients.ts"
 import * as CertificatePair from "../tunnel/CertificatePair.ts"
 import type { EdgeLink } from "../tunnel/EdgeLink.ts"
 import * as Origin from "../tunnel/Origin.ts"
+import * as OriginConnections from "../tunnel/OriginConnections.ts"
 import * as OriginProbe from "../tunnel/OriginProbe.ts"
 import * as Registrar from "../tunnel/Registrar.ts"
 import * as TlsAlpnResponder from "../tunnel/TlsAlpnResponder.ts"
@@ -57,8 +58,10 @@ const openLocalEndpoints = Effect.fn("TunnelService.openLocalEndpoints")(functio
 
 /** Reads this machine's files before the network is used and a token is spent. */
 const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
+  yield* Effect.forEach(config.warnings, (warning) => Effect.logWarning(warning), { discard: true })
   const { terminate } = config.origin
   if (config.certificate !== undefined) yield* Certificates.repair(CertificateOptions.placesOf(config.certificate))
+  yield* OriginConnections.check(config.origin)
   if (config.mode === "mesh") yield* OriginKeys.check(yield* placesOf(config))
   return terminate === undefined ? undefined : yield* CertificatePair.watch(terminate)
 })
@@ -83,7 +86,7 @@ const enforcementOf = Effect.fnUntraced(function* (
 
 const browser = Effect.fnUntraced(function* (
   { cardFile, stateDir }: Settings.Settings,
-  origin: Settings.Origin,
+  origin: OriginConnections.OpenOrigin,
   pair: TunnelCertificate.Pair,
   enforcement: TunnelGate.Enforcement | undefined
 ) {
@@ -112,6 +115,7 @@ interface Served extends Onboarding.Onboarded {
 /** The origin's keys decide which token is registered: a stored capability brings its own. */
 const mesh = Effect.fnUntraced(function* (
   config: Settings.Settings,
+  origin: OriginConnections.OpenOrigin,
   { replaced, token: given }: Served,
   streams: Origin.ActiveStreams
 ) {
@@ -119,7 +123,7 @@ const mesh = Effect.fnUntraced(function* (
   const places = yield* placesOf(config)
   const { keys, token } = yield* OriginKeys.load(places, given, formatHostPort(yield* info.edge), replaced)
   yield* Effect.logInfo(`clients connect with the capability in ${places.capability}`)
-  const { direct, relayed } = yield* NoiseTermination.make(config.origin, keys, token)
+  const { direct, relayed } = yield* NoiseTermination.make(origin, keys, token)
   const { directAdvertise: advertise, directPort: port } = config
   const serve = (carrier: Duplex, admitted: () => void) =>
     streams.run(Effect.onError(direct(carrier, admitted), () => Effect.sync(() => carrier.destroy())))
@@ -155,7 +159,7 @@ const tunnel = Effect.fnUntraced(function* (
 ) {
   const { agentId, identity, token } = onboarded
   const streams = yield* Origin.make
-  const origin = yield* Origin.open(config.origin)
+  const origin = yield* OriginConnections.open(config.origin)
   const enforcement = yield* enforcementOf(config, pair, onboarded)
   const ofVisitors = Effect.suspend(() =>
     config.mode === "port"
@@ -165,7 +169,7 @@ const tunnel = Effect.fnUntraced(function* (
   const how =
     token !== undefined && config.mode !== "mesh"
       ? { token, handler: yield* ofVisitors, accepted: () => Effect.void }
-      : yield* mesh(config, onboarded, streams)
+      : yield* mesh(config, origin, onboarded, streams)
   const registration = {
     token: how.token,
     host: config.mode === "browser" ? config.hostname : undefined,

@@ -8,14 +8,9 @@ import { ConfigProvider, Effect, type FileSystem, Result } from "effect"
 import { dirname, resolve } from "node:path"
 import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
-import {
-  formatService,
-  type HostPort,
-  listenAddress,
-  type ServiceAddress,
-  serviceAddress
-} from "../settings/HostPort.ts"
+import { type HostPort, listenAddress } from "../settings/HostPort.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
+import { formatOrigin, type OriginPlace, readOrigin } from "../settings/OriginAddress.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as TunnelVariables from "../settings/TunnelVariables.ts"
 import * as UpdateVariables from "../settings/UpdateVariables.ts"
@@ -28,7 +23,9 @@ export interface ServicePlan {
   /** Name of its tunnel in the account. */
   readonly tunnel: string
   readonly host: string | undefined
-  readonly origin: ServiceAddress
+  readonly origin: OriginPlace
+  /** Any certificate of the service is accepted. */
+  readonly isInsecure: boolean
   /** The tunnel's tokens are in the file; no account is needed. */
   readonly hasTokens: boolean
   /** Folder of its keys and tokens. */
@@ -64,6 +61,9 @@ const passedOn = Variables.exposePassedOn.filter((name) => name !== TunnelVariab
 /** The option of the file that sets a variable. */
 const optionOf = new Map([
   ["CT_AGENT_ORIGIN", "to"],
+  ["CT_AGENT_ORIGIN_CA", "ca"],
+  ["CT_AGENT_ORIGIN_HOST_HEADER", "host_header"],
+  ["CT_AGENT_ORIGIN_INSECURE", "insecure"],
   ["CT_AGENT_HOSTNAME", "host"],
   ["CT_AGENT_ORIGIN_TLS", "tls"],
   ["CT_AGENT_ORIGIN_PROXY_PROTOCOL", "proxy_protocol"],
@@ -106,21 +106,18 @@ const problemsOf = (entry: ServiceEntry, at: At): ReadonlyArray<Problem> => {
   return problems.filter((each) => each !== false)
 }
 
-const originOf = (to: ServiceEntry["to"]) => {
-  const text = String(to)
-    .replace(/^http:\/\//u, "")
-    .replace(/\/$/u, "")
-  return serviceAddress.parse(/^\d+$/u.test(text) ? `localhost:${text}` : text)
-}
-
-const variablesOf = (entry: ServiceEntry, origin: ServiceAddress, stateDir: string, base: string) => {
-  const { bootstrap, join_token, proxy_protocol, tls = "terminate", tls_certificate, tls_key, token } = entry
+const variablesOf = (entry: ServiceEntry, origin: OriginPlace, stateDir: string, base: string) => {
+  const { bootstrap, ca, host_header, insecure, join_token, proxy_protocol, tls = "terminate" } = entry
+  const { tls_certificate, tls_key, token } = entry
   const beside = (path: string) => resolve(base, path)
   return {
     CT_AGENT_MODE: "browser",
-    CT_AGENT_ORIGIN: formatService(origin),
+    CT_AGENT_ORIGIN: formatOrigin(origin),
     CT_AGENT_STATE_DIR: stateDir,
     CT_AGENT_ORIGIN_TLS: tls,
+    ...(ca !== undefined && { CT_AGENT_ORIGIN_CA: beside(ca) }),
+    ...(insecure === true && { CT_AGENT_ORIGIN_INSECURE: "1" }),
+    ...(host_header !== undefined && { CT_AGENT_ORIGIN_HOST_HEADER: host_header }),
     ...(proxy_protocol && { CT_AGENT_ORIGIN_PROXY_PROTOCOL: proxy_protocol }),
     ...(tls_certificate !== undefined && tls_key !== undefined
       ? { CT_AGENT_TLS_CERT: beside(tls_certificate), CT_AGENT_TLS_KEY: beside(tls_key) }
@@ -138,8 +135,8 @@ const serviceOf = Effect.fnUntraced(function* (
   at: At
 ): Effect.fn.Return<ServicePlan, ConfigurationInvalid, FileSystem.FileSystem> {
   const problems = [...problemsOf(entry, at)]
-  const origin = originOf(entry.to)
-  if (origin === undefined) return yield* ConfigurationInvalid.of(at("to"), "is not a local service")
+  const origin = readOrigin(String(entry.to))
+  if (typeof origin === "string") return yield* ConfigurationInvalid.of(at("to"), `is not ${origin}`)
   const stateDir = `${common.stateDir}/services/${name}`
   const variables = { ...common.variables, ...variablesOf(entry, origin, stateDir, common.base) }
   const settings = (host: string) =>
@@ -164,6 +161,7 @@ const serviceOf = Effect.fnUntraced(function* (
     tunnel: entry.name ?? name,
     host: entry.host,
     origin,
+    isInsecure: entry.insecure === true,
     hasTokens: entry.token !== undefined || entry.bootstrap !== undefined,
     stateDir,
     fingerprint: JSON.stringify([variables, entry.name ?? name, entry.host ?? null]),

@@ -18,7 +18,7 @@ import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import type { OnboardingClient } from "../onboard/OnboardingClient.ts"
 import * as ProvedRequests from "../onboard/ProvedRequests.ts"
 import * as TunnelService from "../serve/TunnelService.ts"
-import { formatService } from "../settings/HostPort.ts"
+import { formatOrigin } from "../settings/OriginAddress.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { Leaving } from "../tunnel/Leaving.ts"
@@ -71,12 +71,15 @@ const stateOf = ({ metrics, step }: Running): ServiceFacts["state"] => {
   return metrics.session.conn === undefined ? "starting" : "offline"
 }
 
+const originText = ({ origin, isInsecure }: ServicePlan) =>
+  isInsecure ? `${formatOrigin(origin)} (any certificate)` : formatOrigin(origin)
+
 const factsOf = (running: Running): ServiceFacts => ({
   name: running.plan.name,
   state: stateOf(running),
   hostname: running.provided?.hostname,
   url: running.provided?.url,
-  origin: formatService(running.plan.origin),
+  origin: originText(running.plan),
   reason: running.reason ?? (running.metrics.session.live > 0 ? undefined : running.metrics.session.lastError),
   metrics: running.metrics
 })

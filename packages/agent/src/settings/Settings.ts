@@ -5,6 +5,7 @@ import { type ConfigProvider, Effect, FileSystem } from "effect"
 import * as CustomCa from "./CustomCa.ts"
 import * as EnvironmentFile from "./EnvironmentFile.ts"
 import * as LoginVariables from "./LoginVariables.ts"
+import { formatOrigin } from "./OriginAddress.ts"
 import * as TunnelTransports from "./TunnelTransports.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
 import * as UpdateVariables from "./UpdateVariables.ts"
@@ -28,10 +29,14 @@ const pairOf = ({ certificate, certificateFolder, key }: VariableReader.PartialV
 
 const unsetOne = "unset one of the two"
 
+const schemeOf = (origin: string) => /^(?:https|h2c):\/\/|^unix:/u.exec(origin)?.[0]
+
 /** Rules across the variables. */
 const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<Problems.Problem> => {
-  const { cardFile, healthPath, hostname, mode, origin, protocol, proxyProtocol, tls, trustedProxies } = values
+  const { cardFile, healthPath, hostname, mode, origin, originCa, originInsecure, protocol } = values
+  const { proxyProtocol, tls, trustedProxies } = values
   const { certificate, key } = pairOf(values)
+  const scheme = origin === undefined ? undefined : schemeOf(formatOrigin(origin))
   const isBrowser = mode === "browser"
   const terminates = tls === "terminate"
   return Problems.all(
@@ -41,13 +46,33 @@ const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<P
     isBrowser &&
       protocol === "udp" &&
       Problems.problem("CT_AGENT_ORIGIN_PROTO=udp", "does not work with CT_AGENT_MODE=browser", unsetOne),
-    origin?.isHttp2 === true &&
-      (protocol === "udp" || !isBrowser || proxyProtocol === "v2") &&
+    scheme !== undefined &&
+      (protocol === "udp" || (!isBrowser && scheme !== "unix:")) &&
       Problems.problem(
-        "h2c:// in CT_AGENT_ORIGIN",
-        "works with CT_AGENT_MODE=browser only, over TCP and without a PROXY protocol header",
-        "set the mode and unset CT_AGENT_ORIGIN_PROTO and CT_AGENT_ORIGIN_PROXY_PROTOCOL, or remove h2c://"
+        `${scheme} in CT_AGENT_ORIGIN`,
+        scheme === "unix:" ? "does not work with CT_AGENT_ORIGIN_PROTO=udp" : "works with CT_AGENT_MODE=browser only",
+        `set the mode and unset CT_AGENT_ORIGIN_PROTO, or remove ${scheme}`
       ),
+    scheme === "h2c://" &&
+      proxyProtocol === "v2" &&
+      Problems.problem("h2c:// in CT_AGENT_ORIGIN", "does not work with CT_AGENT_ORIGIN_PROXY_PROTOCOL=v2", unsetOne),
+    originCa !== undefined &&
+      scheme !== "https://" &&
+      Problems.problem(
+        "CT_AGENT_ORIGIN_CA",
+        "needs https:// in CT_AGENT_ORIGIN",
+        "set it, or unset CT_AGENT_ORIGIN_CA"
+      ),
+    originInsecure === true &&
+      scheme !== "https://" &&
+      Problems.problem(
+        "CT_AGENT_ORIGIN_INSECURE",
+        "needs https:// in CT_AGENT_ORIGIN",
+        "set it, or unset CT_AGENT_ORIGIN_INSECURE"
+      ),
+    originInsecure === true &&
+      originCa !== undefined &&
+      Problems.problem("CT_AGENT_ORIGIN_INSECURE", "does not work with CT_AGENT_ORIGIN_CA", unsetOne),
     healthPath !== undefined &&
       protocol === "udp" &&
       Problems.problem("CT_AGENT_HEALTH_PATH", "does not work with CT_AGENT_ORIGIN_PROTO=udp", unsetOne),
@@ -99,8 +124,20 @@ const warningsOf = (values: Values): ReadonlyArray<string> => {
     warnings.push(`CT_AGENT_DIRECT_ADVERTISE has no effect in ${values.mode} mode. Unset it, or unset CT_AGENT_MODE.`)
   if (values.directory !== undefined && values.certificateFolder === undefined)
     warnings.push("CT_ACME_DIRECTORY_URL has no effect without CT_ACME_CERT_OUT_DIR. Set both, or neither.")
-  if (values.origin.isHttp2 === true && values.tls === "passthrough" && values.certificateFolder !== undefined)
-    warnings.push("h2c:// in CT_AGENT_ORIGIN needs CT_AGENT_ORIGIN_TLS=terminate once the name is end-to-end. Set it.")
+  const needsTerminate = [
+    ...(schemeOf(formatOrigin(values.origin)) === "h2c://" ? ["h2c:// in CT_AGENT_ORIGIN"] : []),
+    ...(values.hostHeader === "keep" ? [] : ["CT_AGENT_ORIGIN_HOST_HEADER"])
+  ]
+  if (values.tls === "passthrough" && values.certificateFolder !== undefined)
+    for (const what of needsTerminate)
+      warnings.push(`${what} needs CT_AGENT_ORIGIN_TLS=terminate once the name is end-to-end. Set it.`)
+  if (values.mode !== "browser" && values.hostHeader !== "keep")
+    warnings.push(`CT_AGENT_ORIGIN_HOST_HEADER has no effect in ${values.mode} mode. Set CT_AGENT_MODE=browser.`)
+  if (values.originInsecure)
+    warnings.push(
+      `CT_AGENT_ORIGIN_INSECURE: the agent accepts any certificate of ${formatOrigin(values.origin)}, so whoever is between ` +
+        "them can read and change everything. Name the service's authority with CT_AGENT_ORIGIN_CA instead."
+    )
   for (const [name, of] of Object.entries(switches)) {
     const text = of(values)?.text.toLowerCase() ?? ""
     if (["no", "off", "none", "disabled"].includes(text))
@@ -112,7 +149,12 @@ const warningsOf = (values: Values): ReadonlyArray<string> => {
 const originOf = (values: Values) => {
   const { certificate, key } = pairOf(values)
   return {
-    ...values.origin,
+    place: values.origin,
+    /** A file in PEM; undefined for the authorities of the system. */
+    ca: values.originCa,
+    insecure: values.originInsecure,
+    /** `keep`, `origin` or a name; a visitor's own name says nothing to other protocols. */
+    hostHeader: values.mode === "browser" ? values.hostHeader : "keep",
     protocol: values.protocol,
     proxyProtocol: values.proxyProtocol,
     ...(values.trustedProxies === undefined ? {} : { trustedProxies: values.trustedProxies }),

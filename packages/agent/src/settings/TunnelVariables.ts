@@ -6,7 +6,8 @@ import { asRequired, defaulted, optional, required } from "@catenet/platform/Var
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { maxAgentIdBytes } from "@catenet/wire/frames/MuxRegister"
 import * as CustomCa from "./CustomCa.ts"
-import { baseUrl, hostPort, listenAddress, serviceAddress } from "./HostPort.ts"
+import { baseUrl, hostPort, listenAddress } from "./HostPort.ts"
+import * as OriginAddress from "./OriginAddress.ts"
 import { transports } from "./TunnelTransports.ts"
 
 const token = Parser.described(secretHex, {
@@ -60,9 +61,28 @@ export const variables = {
   hostname: optional("CT_AGENT_HOSTNAME", hostname, "Public host name that the tunnel serves."),
   origin: defaulted(
     "CT_AGENT_ORIGIN",
-    serviceAddress,
+    OriginAddress.origin,
     "127.0.0.1:8080",
-    "Address of the local service; prefix `h2c://` if the service speaks HTTP/2 without TLS, such as gRPC."
+    "Address of the local service: `host:port`, `https://host:port` with TLS, `h2c://host:port` for HTTP/2 without TLS, " +
+      "or `unix:/path`."
+  ),
+  originCa: optional(
+    "CT_AGENT_ORIGIN_CA",
+    Parser.path,
+    "File with the authorities that the certificate of an `https://` origin may be from, PEM.",
+    { standard: "those of the system" }
+  ),
+  originInsecure: defaulted(
+    "CT_AGENT_ORIGIN_INSECURE",
+    Parser.flag,
+    "0",
+    "`1` accepts any certificate of an `https://` origin."
+  ),
+  hostHeader: defaulted(
+    "CT_AGENT_ORIGIN_HOST_HEADER",
+    OriginAddress.hostHeader,
+    "keep",
+    "Host header that the origin gets: `keep` for the visitor's, `origin` for the origin's own address, or a name."
   ),
   protocol: defaulted("CT_AGENT_ORIGIN_PROTO", Parser.literal("tcp", "udp"), "tcp", "Protocol of the local service.", {
     isBlankRefused: true

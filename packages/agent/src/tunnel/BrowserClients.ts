@@ -15,8 +15,8 @@ import { Effect } from "effect"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { AgentMetrics, Requests } from "../observe/AgentMetrics.ts"
-import type { Origin as OriginSettings } from "../settings/Settings.ts"
-import * as Origin from "./Origin.ts"
+import type * as Origin from "./Origin.ts"
+import type { OpenOrigin } from "./OriginConnections.ts"
 import { awaitReadable } from "./StreamHelloPeek.ts"
 
 /**
@@ -52,6 +52,10 @@ export const proxyHeader = (header: OpenHeader | undefined) =>
     ...(header?.host === undefined ? {} : { authority: header.host })
   })
 
+/** What an origin that wants one gets before the client's bytes. */
+const openingOf = ({ proxyProtocol }: OpenOrigin, header: OpenHeader | undefined) =>
+  proxyProtocol === "v2" ? proxyHeader(header) : undefined
+
 let unnamed = 0
 
 /** Counts the small pieces of a client by its address; one whose address the edge does not name is counted for itself. */
@@ -61,10 +65,14 @@ export const crumbsOf = (crumbs: CrumbBudget, header: OpenHeader | undefined) =>
 }
 
 const nothing = new Uint8Array()
-const remedyOf = ({ code }: Origin.OriginDown) =>
-  code === "EMFILE" || code === "ENFILE"
-    ? "The limit of open files is reached: raise it (LimitNOFILE= of the service, or ulimit -n) and restart the agent."
+const isOfCertificate = /CERT|SIGNATURE|ISSUER/u
+export const remedyOf = ({ code = "" }: Origin.OriginDown) => {
+  if (code === "EMFILE" || code === "ENFILE")
+    return "The limit of open files is reached: raise it (LimitNOFILE= of the service, or ulimit -n) and restart the agent."
+  return isOfCertificate.test(code)
+    ? "Name the authority of its certificate with CT_AGENT_ORIGIN_CA, or accept any with CT_AGENT_ORIGIN_INSECURE=1."
     : "Start the local service, or correct CT_AGENT_ORIGIN."
+}
 
 /** Says that the origin is down once, not for each of its clients, and so of its return. */
 const lossReport = () => {
@@ -85,11 +93,11 @@ const lossReport = () => {
 }
 
 /** Dials the origin for one more HTTP/1.1 connection of a client, counted for as long as it is open. */
-export const dial = (origin: OriginSettings, metrics: AgentMetrics["Service"]) => {
+export const dial = (origin: OpenOrigin, metrics: AgentMetrics["Service"]) => {
   const report = lossReport()
   return Effect.fnUntraced(
     function* (header: OpenHeader | undefined) {
-      const socket = yield* Origin.dial(origin)
+      const socket = yield* origin.connect(openingOf(origin, header))
       guard(socket, metrics.ending(socket))
       yield* report.up
       const { close, counters } = metrics.openStream()
@@ -99,7 +107,6 @@ export const dial = (origin: OriginSettings, metrics: AgentMetrics["Service"]) =
         counters.bToA += socket.bytesRead
         close()
       })
-      if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
       return socket
     },
     (dialling) =>
@@ -120,16 +127,16 @@ const followAnswers = (client: Duplex, origin: Socket, first: Uint8Array) => {
 }
 
 /** Joins clients with connections to the origin, and counts them. A client may be the plain side of a TLS session. */
-export const joining = (origin: OriginSettings, metrics: AgentMetrics["Service"]) => {
+export const joining = (origin: OpenOrigin, metrics: AgentMetrics["Service"]) => {
   const report = lossReport()
 
-  const connect = Effect.fnUntraced(function* (header: OpenHeader | undefined) {
-    const socket = yield* Origin.dial(origin)
+  const opened = Effect.fnUntraced(function* (connecting: ReturnType<OpenOrigin["connect"]>) {
+    const socket = yield* connecting
     guard(socket, metrics.ending(socket))
     yield* report.up
-    if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
     return socket
   })
+  const connect = (header: OpenHeader | undefined) => opened(origin.connect(openingOf(origin, header)))
 
   /** Until both directions have ended. `taken` was read from the client before; `onCrumb` as in `splice`. */
   const carry = (
@@ -161,19 +168,28 @@ export const joining = (origin: OriginSettings, metrics: AgentMetrics["Service"]
     })
 
   const join = Effect.fnUntraced(
-    function* (client: Duplex, header: OpenHeader | undefined, taken?: Uint8Array) {
+    function* (client: Duplex, header: OpenHeader | undefined, taken?: Uint8Array, endsTls = false) {
+      const far = endsTls ? yield* opened(origin.pass(openingOf(origin, header))) : yield* connect(header)
       // If the edge or the origin terminates TLS, it is also the one that paces visitors.
-      yield* carry(client, yield* connect(header), undefined, taken)
+      yield* carry(client, far, undefined, taken)
     },
     (serving, client) => Effect.catchTag(serving, "OriginDown", failed(client))
   )
   return { connect, carry, failed, join }
 }
 
-export const make = (origin: OriginSettings, metrics: AgentMetrics["Service"]): Handler => {
+/** TLS of the client, as far as the first byte shows. */
+const handshakeRecord = 0x16
+
+export const make = (origin: OpenOrigin, metrics: AgentMetrics["Service"]): Handler => {
   const { join } = joining(origin, metrics)
+  const isSecure = origin.place._tag === "Tls"
   return Effect.fnUntraced(function* (stream, header, taken = nothing) {
-    if (taken.length > 0 || (yield* awaitReadable(stream))) yield* join(stream, header, taken)
-    else stream.end()
+    if (taken.length === 0 && !(yield* awaitReadable(stream))) return void stream.end()
+    if (!isSecure) return yield* join(stream, header, taken)
+    // The visitor's own TLS ends at the service; behind an edge that ended it, the agent makes another.
+    const bytes: Buffer | null = taken.length > 0 ? null : stream.read()
+    const first = bytes ?? taken
+    return yield* join(stream, header, first, first[0] === handshakeRecord)
   })
 }

@@ -1,11 +1,10 @@
 /** Connects to the local service, resolving its name for each connection. */
 import { Socket } from "@catenet/platform/Sockets"
-import * as Http2Origin from "@catenet/proxy/internal/http2/Http2Origin"
-import { Cause, Data, Effect, FiberSet, FileSystem, Schedule } from "effect"
+import { HostRewriter } from "@catenet/proxy/internal/http1/HostRewriter"
+import { Cause, Data, Effect, FiberSet } from "effect"
 import type { LookupFunction } from "node:net"
-import { join } from "node:path"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
-import { formatHostPort, type HostPort, type ServiceAddress } from "../settings/HostPort.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /** The streams being served, each in its own fiber, so that a stopping agent can let them finish. */
 export interface ActiveStreams {
@@ -62,20 +61,6 @@ type Done = (error?: Error | null) => void
 /** Write errors after the peer has closed. */
 const peerClosed: ReadonlySet<unknown> = new Set(["EPIPE", "ECONNRESET"])
 
-/**
- * A service that rejects an upload responds and closes at once. Node destroys a socket when a write fails, with the response
- * unread: here unwritable data is dropped, and reading continues to the response.
- */
-class OriginSocket extends Socket {
-  override _write(chunk: unknown, encoding: BufferEncoding, done: Done): void {
-    super._write(chunk, encoding, lenient(done))
-  }
-
-  override _writev(chunks: Array<{ chunk: unknown; encoding: BufferEncoding }>, done: Done): void {
-    super._writev?.(chunks, lenient(done))
-  }
-}
-
 const lenient =
   (done: Done): Done =>
   (error) => {
@@ -83,25 +68,59 @@ const lenient =
     else done(error)
   }
 
+/**
+ * A service that rejects an upload responds and closes at once. Node destroys a socket when a write fails, with the response
+ * unread: here unwritable data is dropped, and reading continues to the response. With `host` the requests get that Host field.
+ */
+export const adapted = <S extends Socket>(socket: S, host: string | undefined): S => {
+  const { _write, _writev } = socket
+  socket._write = (chunk, encoding, done) => _write.call(socket, chunk, encoding, lenient(done))
+  socket._writev = (chunks, done) => _writev?.call(socket, chunks, lenient(done))
+  return host === undefined ? socket : renamed(socket, new HostRewriter(host))
+}
+
+interface Piece {
+  readonly chunk: Buffer | string
+  readonly encoding: BufferEncoding
+}
+
+const bytesOf = ({ chunk, encoding }: Piece) => (typeof chunk === "string" ? Buffer.from(chunk, encoding) : chunk)
+
+/** Node's own name for the encoding of a chunk that is bytes. */
+const asBytes = "buffer" as BufferEncoding
+
+/** What is written, and read, passes through `rewriter`. */
+const renamed = <S extends Socket>(socket: S, rewriter: HostRewriter): S => {
+  const { _final, _write, push } = socket
+  const write = (bytes: Buffer, done: Done) => (bytes.length === 0 ? done() : _write.call(socket, bytes, asBytes, done))
+  socket._write = (chunk: Buffer | string, encoding, done) => write(rewriter.push(bytesOf({ chunk, encoding })), done)
+  socket._writev = (pieces: Array<Piece>, done) => write(rewriter.push(Buffer.concat(pieces.map(bytesOf))), done)
+  socket._final = (done) => write(rewriter.flush(), () => _final.call(socket, done))
+  socket.push = (chunk: Buffer | null, encoding) => {
+    if (chunk !== null) rewriter.answered(chunk)
+    return push.call(socket, chunk, encoding)
+  }
+  return socket
+}
+
 type Target = { readonly path: string } | HostPort
 
-const connected = (target: Target, origin: string): Effect.Effect<Socket, OriginDown> =>
-  Effect.callback<Socket, OriginDown>((resume) => {
-    const socket = new OriginSocket({ allowHalfOpen: true, noDelay: true }).connect(
-      "path" in target
-        ? target
-        : {
-            ...target,
-            autoSelectFamily: true,
-            ...(target.host === "localhost" ? { lookup: ofThisMachine } : {})
-          }
-    )
+const codeOf = (error: Error) => ("code" in error && typeof error.code === "string" ? error.code : undefined)
+
+/** What Node adds for its own users. */
+const advice = /; if the root CA is installed locally, .*/su
+
+/** Succeeds with the socket on `event`. */
+export const opened = <S extends Socket>(origin: string, event: "connect" | "secureConnect", open: () => S) =>
+  Effect.callback<S, OriginDown>((resume) => {
+    const socket = open()
     const failed = (error: Error) => {
-      const code = "code" in error && typeof error.code === "string" ? error.code : undefined
-      resume(Effect.fail(new OriginDown({ origin, why: error.message || code || "cannot connect", late: false, code })))
+      const code = codeOf(error)
+      const why = error.message.replace(advice, "") || code || "cannot connect"
+      resume(Effect.fail(new OriginDown({ origin, why, late: false, code })))
     }
     socket.once("error", failed)
-    socket.once("connect", () => {
+    socket.once(event, () => {
       socket.off("error", failed)
       socket.on("error", () => {})
       resume(Effect.succeed(socket))
@@ -110,61 +129,31 @@ const connected = (target: Target, origin: string): Effect.Effect<Socket, Origin
       socket.on("error", () => {})
       socket.destroy()
     })
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: connectMillis,
-      orElse: () =>
-        Effect.fail(new OriginDown({ origin, why: `no connection within ${connectMillis / 1000} s`, late: true }))
-    })
-  )
-
-/** Where an origin that speaks HTTP/2 is spoken to by HTTP/1.1. */
-interface Door {
-  readonly path: string
-  readonly ready: Effect.Effect<void, OriginDown>
-}
-
-/** A connected socket that allows half-open use and speaks HTTP/1.1, or whatever the service speaks. */
-export const dial = (address: HostPort & { readonly door?: Door | undefined }): Effect.Effect<Socket, OriginDown> => {
-  const { door, host, port } = address
-  const origin = formatHostPort(address)
-  return door === undefined
-    ? connected({ host, port }, origin)
-    : Effect.andThen(door.ready, connected({ path: door.path }, origin))
-}
-
-/** The origin with its door, if it needs one, for as long as the scope is open. */
-export const open = Effect.fn("Origin.open")(function* <O extends ServiceAddress>(origin: O) {
-  if (origin.isHttp2 !== true) return origin
-  const { fault } = yield* AgentMetrics
-  const fs = yield* FileSystem.FileSystem
-  const path = join(yield* fs.makeTempDirectoryScoped({ prefix: "ct-agent-" }), "origin")
-  const name = formatHostPort(origin)
-  const direct = connected({ host: origin.host, port: origin.port }, name)
-  const { ready } = yield* Effect.acquireRelease(
-    Effect.promise(() => Http2Origin.open(path, () => Effect.runPromise(direct), fault)),
-    ({ close }) => Effect.sync(close)
-  )
-  const door: Door = {
-    path,
-    ready: Effect.tryPromise({
-      try: ready,
-      catch: (error) =>
-        error instanceof OriginDown ? error : new OriginDown({ origin: name, why: String(error), late: false })
-    })
-  }
-  return { ...origin, door }
-}, Effect.orDie)
-
-/** Warns where nothing listens yet, and reports the service once it does. */
-export const awaitService = Effect.fn("Origin.awaitService")(function* (address: HostPort) {
-  const origin = formatHostPort(address)
-  const answers = Effect.match(dial(address), {
-    onSuccess: (socket) => socket.destroy().destroyed,
-    onFailure: () => false
   })
-  if (yield* answers) return
-  yield* Effect.logWarning(`nothing listens at ${origin} yet; visitors get an error page until you start the service`)
-  yield* Effect.repeat(answers, { schedule: Schedule.spaced("1 second"), until: (isUp) => isUp })
-  yield* Effect.logInfo(`the service at ${origin} answers now`)
-})
+
+/** Of the whole of a connection, with the TLS handshake. */
+export const bounded = <S>(origin: string, connecting: Effect.Effect<S, OriginDown>) =>
+  Effect.timeoutOrElse(connecting, {
+    duration: connectMillis,
+    orElse: () =>
+      Effect.fail(new OriginDown({ origin, why: `no connection within ${connectMillis / 1000} s`, late: true }))
+  })
+
+export const connected = (target: Target, origin: string) =>
+  opened(origin, "connect", () =>
+    new Socket({ allowHalfOpen: true, noDelay: true }).connect(
+      "path" in target
+        ? target
+        : {
+            ...target,
+            autoSelectFamily: true,
+            ...(target.host === "localhost" ? { lookup: ofThisMachine } : {})
+          }
+    )
+  )
+
+/** A connected socket that allows half-open use. */
+export const dial = (address: HostPort): Effect.Effect<Socket, OriginDown> => {
+  const name = formatHostPort(address)
+  return Effect.map(bounded(name, connected(address, name)), (socket) => adapted(socket, undefined))
+}

@@ -10,17 +10,16 @@ import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Duration, Effect, FiberSet } from "effect"
 import type { Socket } from "node:net"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
-import { formatHostPort } from "../settings/HostPort.ts"
-import type { Origin as OriginSettings } from "../settings/Settings.ts"
 import { version } from "../Version.ts"
-import * as Origin from "./Origin.ts"
+import type { OriginDown } from "./Origin.ts"
+import type { OpenOrigin } from "./OriginConnections.ts"
 
 /** For connecting and answering together. */
 const probeMillis = 5_000
 
 type Found = Pick<OriginEcho, "verdict" | "status">
 
-const verdictOf = ({ code, late }: Origin.OriginDown): OriginVerdict => {
+const verdictOf = ({ code, late }: OriginDown): OriginVerdict => {
   if (late) return "timeout"
   if (code === "ECONNREFUSED") return "refused"
   return code === "ENOTFOUND" || code === "EAI_AGAIN" ? "unresolved" : "unreachable"
@@ -46,13 +45,12 @@ const get = (socket: Socket, path: string, host: string) =>
   })
 
 /** `host` is the origin's Host header. */
-const probe = Effect.fnUntraced(function* (origin: OriginSettings, host: string) {
+const probe = Effect.fnUntraced(function* (origin: OpenOrigin, host: string) {
   const { ending } = yield* AgentMetrics
   const found = Effect.acquireUseRelease(
-    Origin.dial(origin),
+    origin.connect(origin.proxyProtocol === "v2" ? encodeProxyHeader({}) : undefined),
     (socket): Effect.Effect<Found> => {
       guard(socket, ending(socket))
-      if (origin.proxyProtocol === "v2") socket.write(encodeProxyHeader({}))
       return origin.healthPath === undefined ? Effect.succeed({ verdict: "up" }) : get(socket, origin.healthPath, host)
     },
     (socket) => Effect.sync(() => (origin.healthPath === undefined ? socket.destroySoon() : socket.destroy()))
@@ -64,10 +62,10 @@ const probe = Effect.fnUntraced(function* (origin: OriginSettings, host: string)
 })
 
 /** The answers of one agent, for all its links. Closing the scope ends the probe that runs. */
-export const make = Effect.fn("OriginProbe.make")(function* (origin: OriginSettings, hostname: string | undefined) {
+export const make = Effect.fn("OriginProbe.make")(function* (origin: OpenOrigin, hostname: string | undefined) {
   const metrics = yield* AgentMetrics
   const run = yield* FiberSet.makeRuntime<never>()
-  const address = formatHostPort(origin)
+  const address = origin.name
   const waiting: Array<(echo: OriginEcho) => void> = []
 
   const look = Effect.gen(function* () {

@@ -12,7 +12,7 @@ import { Refused, Unreachable } from "../Failure.ts"
 import { type Transport, AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
 import { type Token, TokenReplaced } from "../onboard/Onboarding.ts"
-import { formatHostPort } from "../settings/HostPort.ts"
+import { formatOrigin } from "../settings/OriginAddress.ts"
 import type { Settings } from "../settings/Settings.ts"
 import type { Handler } from "./BrowserClients.ts"
 import * as CarrierHealth from "./CarrierHealth.ts"
@@ -118,7 +118,7 @@ const reportRegistered = Effect.fnUntraced(function* (registrar: Registrar, link
   metrics.session.refusals = 0
   if (metrics.session.registeredSince !== undefined) metrics.traffic.reconnects++
   else if (registration.host !== undefined)
-    yield* Effect.logInfo(`visitors of ${registration.host} now reach ${formatHostPort(settings.origin)}`)
+    yield* Effect.logInfo(`visitors of ${registration.host} now reach ${formatOrigin(settings.origin.place)}`)
   if (isNew) metrics.session.live++
   metrics.session.registeredSince = toUnixSeconds(metrics.now())
   metrics.heard()

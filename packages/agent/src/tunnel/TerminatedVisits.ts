@@ -25,10 +25,10 @@ import type { TLSSocket } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { type Enforcement, enterUnasked, refusalOf } from "../policy/TunnelGate.ts"
 import * as TunnelGate from "../policy/TunnelGate.ts"
-import type { Origin } from "../settings/Settings.ts"
 import type { AgentCardResponder } from "./AgentCardResponder.ts"
 import * as BrowserClients from "./BrowserClients.ts"
 import * as FirstRequestHead from "./FirstRequestHead.ts"
+import type { OpenOrigin } from "./OriginConnections.ts"
 import { awaitReadable } from "./StreamHelloPeek.ts"
 
 /** As at the edge, where `CT_EDGE_VISITOR_IDLE_SECS` has this default. */
@@ -90,7 +90,7 @@ export interface Surroundings {
 }
 
 export const make = (
-  origin: Origin,
+  origin: OpenOrigin,
   metrics: AgentMetrics["Service"],
   { bounds, card, crumbs, enforcement }: Surroundings
 ) => {

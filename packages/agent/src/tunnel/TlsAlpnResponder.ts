@@ -10,9 +10,8 @@ import type { Duplex } from "node:stream"
 import type { SecureContext } from "node:tls"
 import * as Challenges from "../certificate/Challenges.ts"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
-import type { Origin as OriginSettings } from "../settings/Settings.ts"
 import { type Handler, proxyHeader } from "./BrowserClients.ts"
-import * as Origin from "./Origin.ts"
+import type { OpenOrigin } from "./OriginConnections.ts"
 import { awaitReadable } from "./StreamHelloPeek.ts"
 import * as StreamHelloPeek from "./StreamHelloPeek.ts"
 import * as TlsTermination from "./TlsTermination.ts"
@@ -63,10 +62,9 @@ const show = (stream: Duplex, secureContext: SecureContext, ending: AgentMetrics
 
 /** Lets the origin answer. False if it is down or does not speak TLS; then nothing was sent to the client. */
 const byOrigin = Effect.fnUntraced(
-  function* (origin: OriginSettings, stream: Duplex, header: OpenHeader | undefined) {
+  function* (origin: OpenOrigin, stream: Duplex, header: OpenHeader | undefined) {
     const { taken } = yield* StreamHelloPeek.peek(stream)
-    const socket = yield* Origin.dial(origin)
-    if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
+    const socket = yield* origin.pass(origin.proxyProtocol === "v2" ? proxyHeader(header) : undefined)
     socket.write(taken)
     const hello: Buffer | null = stream.read()
     if (hello !== null) socket.write(hello)
@@ -89,7 +87,7 @@ const byOrigin = Effect.fnUntraced(
 /** Answers validations, and leaves every other visitor to `ordinary`. */
 export const make = Effect.fnUntraced(function* (
   stateDir: string,
-  origin: OriginSettings,
+  origin: OpenOrigin,
   metrics: AgentMetrics["Service"],
   ordinary: Handler
 ) {

@@ -12,10 +12,10 @@ import { Duplex } from "node:stream"
 import type { SecureContext, TLSSocketOptions } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Enforcement } from "../policy/TunnelGate.ts"
-import type { Origin } from "../settings/Settings.ts"
 import type { AgentCardResponder } from "./AgentCardResponder.ts"
 import * as BrowserClients from "./BrowserClients.ts"
 import * as FirstRequestHead from "./FirstRequestHead.ts"
+import type { OpenOrigin } from "./OriginConnections.ts"
 import * as StreamHelloPeek from "./StreamHelloPeek.ts"
 import { awaitReadable } from "./StreamHelloPeek.ts"
 import * as TerminatedVisits from "./TerminatedVisits.ts"
@@ -151,7 +151,7 @@ export interface Surroundings {
 
 /** `context` gives the pair to use for a new connection; undefined while there is none. */
 export const make = (
-  origin: Origin,
+  origin: OpenOrigin,
   context: Effect.Effect<SecureContext | undefined>,
   metrics: AgentMetrics["Service"],
   { bounds = FirstRequestHead.usualBounds, card, crumbs = new CrumbBudget(), enforcement }: Surroundings = {}

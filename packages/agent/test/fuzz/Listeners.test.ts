@@ -31,6 +31,7 @@ import { ConnectionInfo } from "../../src/onboard/ConnectionInfo.ts"
 import * as BrowserClients from "../../src/tunnel/BrowserClients.ts"
 import * as CertificatePair from "../../src/tunnel/CertificatePair.ts"
 import * as Origin from "../../src/tunnel/Origin.ts"
+import * as OriginConnections from "../../src/tunnel/OriginConnections.ts"
 import * as Registrar from "../../src/tunnel/Registrar.ts"
 import * as TlsAlpnResponder from "../../src/tunnel/TlsAlpnResponder.ts"
 import * as TlsTermination from "../../src/tunnel/TlsTermination.ts"
@@ -44,7 +45,6 @@ const atOnce = 6
 const lifeMillis = 25
 /** The longest that the agent may go on with what no longer has a peer. */
 const bound = "120 seconds"
-
 const host = "hello.example"
 const token = new Uint8Array(32).fill(0xab)
 const key = native.x25519.keyPair(new Uint8Array(32).fill(3))
@@ -138,7 +138,7 @@ const program = Effect.gen(function* () {
     ),
     reconnect: { maxAttempts: undefined, baseMillis: 1, maxMillis: 2 }
   }
-  const terminating = settings.origin
+  const terminating = yield* OriginConnections.open(settings.origin)
   const plain = { ...terminating, terminate: undefined }
   const files = terminating.terminate ?? { certificate: "", key: "" }
   const clients = yield* Effect.promise(() => Sessions.visitors(host))

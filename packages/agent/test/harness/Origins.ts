@@ -3,6 +3,19 @@ import { Effect } from "effect"
 import { once } from "node:events"
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net"
 import { freePort } from "../../../stack/src/Ports.ts"
+import type { Origin as Settings } from "../../src/settings/Settings.ts"
+
+/** The settings of a service at this port. */
+export const plainOrigin = (port: number, host = "127.0.0.1"): Settings => ({
+  place: { _tag: "Plain", host, port, isHttp2: false },
+  ca: undefined,
+  insecure: false,
+  hostHeader: "keep",
+  protocol: "tcp",
+  proxyProtocol: "none",
+  healthPath: undefined,
+  terminate: undefined
+})
 
 export interface Origin extends AsyncDisposable {
   readonly address: string

@@ -1,6 +1,7 @@
 /** A port behind which the agent ends TLS for an origin: its visitors as an edge would hand them over. */
 import { makeAuthority } from "@catenet/testing/agent/Authority"
 import type { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer } from "node:net"
@@ -9,7 +10,9 @@ import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import type { Enforcement } from "../../src/policy/TunnelGate.ts"
 import type { AgentCardResponder } from "../../src/tunnel/AgentCardResponder.ts"
 import type * as FirstRequestHead from "../../src/tunnel/FirstRequestHead.ts"
+import * as OriginConnections from "../../src/tunnel/OriginConnections.ts"
 import * as TlsTermination from "../../src/tunnel/TlsTermination.ts"
+import { plainOrigin } from "./Origins.ts"
 
 export const host = "hello.example"
 
@@ -24,14 +27,10 @@ export const open = Effect.fnUntraced(function* (
 ) {
   const authority = makeAuthority()
   const { cert, key } = authority.leaf(host)
-  const settings = {
-    host: "127.0.0.1",
-    port: origin,
-    protocol: "tcp",
-    terminate: undefined,
-    proxyProtocol: "none",
-    healthPath: undefined
-  } as const
+  const settings = yield* OriginConnections.open(plainOrigin(origin)).pipe(
+    Effect.orDie,
+    Effect.provide(NodeFileSystem.layer)
+  )
   const pair = Effect.succeed(createSecureContext({ cert, key }))
   const handler = TlsTermination.make(settings, pair, yield* AgentMetrics, {
     bounds,

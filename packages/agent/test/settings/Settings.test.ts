@@ -5,6 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
 import { homedir } from "node:os"
+import { formatOrigin } from "../../src/settings/OriginAddress.ts"
 import type { Settings } from "../../src/settings/Settings.ts"
 import { agent as variables } from "../../src/settings/Variables.ts"
 import { parse } from "../harness/Settings.ts"
@@ -100,9 +101,11 @@ const rules: ReadonlyArray<Rule> = [
   {
     name: "CT_AGENT_ORIGIN",
     good: [
-      ["localhost:80", "localhost 80"],
-      ["[::1]:8080", "::1 8080"],
-      ["", "127.0.0.1 8080"]
+      ["localhost:80", "localhost:80"],
+      ["[::1]:8080", "[::1]:8080"],
+      ["https://app.internal", "https://app.internal:443"],
+      ["unix:/run/app.sock", "unix:/run/app.sock"],
+      ["", "127.0.0.1:8080"]
     ],
     bad: [
       "8080",
@@ -110,11 +113,42 @@ const rules: ReadonlyArray<Rule> = [
       "localhost:0",
       "localhost:65536",
       "::1:80",
-      "http://localhost:80",
+      "http://localhost:0",
+      "ftp://localhost:80",
+      "https://localhost/path",
+      "unix:run/app.sock",
       "[localhost]:80",
       "a b:80"
     ],
-    read: ({ origin }) => `${origin.host} ${origin.port}`
+    read: ({ origin }) => formatOrigin(origin.place)
+  },
+  {
+    name: "CT_AGENT_ORIGIN_CA",
+    base: { ...browser, CT_AGENT_ORIGIN: "https://app.internal" },
+    good: [[" /etc/ca.pem ", "/etc/ca.pem"]],
+    bad: [],
+    read: ({ origin }) => origin.ca
+  },
+  {
+    name: "CT_AGENT_ORIGIN_INSECURE",
+    base: { ...browser, CT_AGENT_ORIGIN: "https://app.internal" },
+    good: [
+      ["", false],
+      ["true", true]
+    ],
+    bad: ["yes"],
+    read: ({ origin }) => origin.insecure
+  },
+  {
+    name: "CT_AGENT_ORIGIN_HOST_HEADER",
+    base: browser,
+    good: [
+      ["", "keep"],
+      ["origin", "origin"],
+      ["app.internal:8080", "app.internal:8080"]
+    ],
+    bad: ["https://app.internal", "a b", "-"],
+    read: ({ origin }) => origin.hostHeader
   },
   {
     name: "CT_AGENT_ORIGIN_PROTO",

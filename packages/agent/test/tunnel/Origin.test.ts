@@ -1,11 +1,15 @@
 /** A service of this machine is found at either of its two addresses. */
 import { eventually } from "@catenet/testing/Eventually"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Logger } from "effect"
 import { once } from "node:events"
 import { type AddressInfo, createServer } from "node:net"
 import { freePort } from "../../../stack/src/Ports.ts"
+import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import * as Origin from "../../src/tunnel/Origin.ts"
+import * as OriginConnections from "../../src/tunnel/OriginConnections.ts"
+import { plainOrigin } from "../harness/Origins.ts"
 
 describe("an origin at localhost", () => {
   it.live.each(["127.0.0.1", "::1"])("is reached where it listens at %s alone", (host) =>
@@ -26,7 +30,10 @@ describe("an origin at localhost", () => {
       const lines: Array<string> = []
       const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
       const waiting = yield* Effect.forkChild(
-        Effect.provide(Origin.awaitService({ host: "localhost", port }), Logger.layer([logger]))
+        OriginConnections.open(plainOrigin(port, "localhost")).pipe(
+          Effect.flatMap(OriginConnections.awaitService),
+          Effect.provide([Logger.layer([logger]), AgentMetrics.layer, NodeFileSystem.layer])
+        )
       )
       yield* Effect.promise(() => eventually(() => lines.length === 1, "the warning"))
       const server = createServer((socket) => void socket.on("error", () => {})).listen(port, "127.0.0.1")

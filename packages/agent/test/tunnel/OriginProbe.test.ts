@@ -1,6 +1,7 @@
 import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
 import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -8,16 +9,12 @@ import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import type { Origin as OriginSettings } from "../../src/settings/Settings.ts"
+import * as OriginConnections from "../../src/tunnel/OriginConnections.ts"
 import * as OriginProbe from "../../src/tunnel/OriginProbe.ts"
-import { startOrigin } from "../harness/Origins.ts"
+import { plainOrigin, startOrigin } from "../harness/Origins.ts"
 
 const settings = (port: number, more: Partial<OriginSettings> = {}): OriginSettings => ({
-  host: "127.0.0.1",
-  port,
-  protocol: "tcp",
-  proxyProtocol: "none",
-  healthPath: undefined,
-  terminate: undefined,
+  ...plainOrigin(port),
   ...more
 })
 
@@ -49,9 +46,14 @@ const service = (status: number, headers: Record<string, string> = {}) =>
   )
 
 const asking = (of: OriginSettings, hostname?: string) =>
-  Effect.map(
-    OriginProbe.make(of, hostname),
-    (onEcho) => () => Effect.callback<OriginEcho>((resume) => onEcho(1, (echo) => echo && resume(Effect.succeed(echo))))
+  OriginConnections.open(of).pipe(
+    Effect.orDie,
+    Effect.provide(NodeFileSystem.layer),
+    Effect.flatMap((opened) => OriginProbe.make(opened, hostname)),
+    Effect.map(
+      (onEcho) => () =>
+        Effect.callback<OriginEcho>((resume) => onEcho(1, (echo) => echo && resume(Effect.succeed(echo))))
+    )
   )
 
 const ask = (of: OriginSettings, hostname?: string) => Effect.flatMap(asking(of, hostname), (again) => again())
@@ -69,7 +71,7 @@ describe("a probe of the origin", () => {
 
   it.effect("says that a name does not resolve, and that UDP cannot be asked", () =>
     Effect.gen(function* () {
-      assert.deepInclude(yield* ask(settings(9, { host: "no-such-host.invalid" })), { verdict: "unresolved" })
+      assert.deepInclude(yield* ask(plainOrigin(9, "no-such-host.invalid")), { verdict: "unresolved" })
       assert.deepInclude(yield* ask(settings(9, { protocol: "udp" })), { verdict: "unasked", millis: 0 })
     }).pipe(Effect.provide(AgentMetrics.layer))
   )

@@ -21,7 +21,7 @@ const defaults = new Map([
 ])
 
 const written = (scheme: string, text: string, whole: string): OriginPlace | string => {
-  const [, named = "", port] = authority.exec(text) ?? []
+  const [, named = "", port] = authority.exec(scheme === "" ? text : text.replace(/\/$/u, "")) ?? []
   if (named === "")
     return text.includes("/")
       ? `an origin without a path: write ${scheme}://${text.split("/")[0]}, and a route with path and strip_prefix`

@@ -3,6 +3,7 @@
  * serves its JSON Schema, so that editors complete and check it.
  */
 import { Schema } from "effect"
+import { HostHeader, originPlace } from "../rules/Route.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { describedAs, pattern, patternBy } from "../values/Pattern.ts"
 import { line } from "../values/Text.ts"
@@ -11,16 +12,21 @@ import { TunnelName } from "./Tunnel.ts"
 /** Where the control plane serves the JSON Schema. */
 export const schemaPath = "/schemas/ct-agent.json"
 
-const originForm = "a local service: a port, host:port, http://host:port, or h2c://host:port"
+const originForm =
+  "a local service: a port, host:port, an address with http://, https:// or h2c:// before host:port, or unix:/path"
 const port = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 }, { expected: originForm }))
-const originText = /^(?:(?:http|h2c):\/\/)?(?:(?:\x5b[0-9A-Fa-f:.]{2,45}\x5d|[A-Za-z0-9._-]{1,253}):)?([0-9]{1,5})\/?$/u
+const isPort = (text: string) => /^\d{1,5}$/u.test(text) && Number(text) > 0 && Number(text) <= 65_535
 
-/** A local service: a port of this machine, `host:port`, `http://host:port` or `h2c://host:port`. */
+/** A local service: a port of this machine, or where it is. */
 export const ServiceOrigin = Schema.Union([
   port,
   Schema.String.check(
-    pattern(originText, originForm),
-    patternBy((text) => Number(originText.exec(text)?.[1] ?? 1) % 65_536 > 0, originForm, /^127\.0\.0\.1:[1-9]\d{3}$/u)
+    patternBy(
+      (text) => isPort(text) || typeof originPlace(text) !== "string",
+      originForm,
+      /^(?:(?:https?|h2c):\/\/|)127\.0\.0\.1:[1-9]\d{3}$/u,
+      { maxLength: 1024 }
+    )
   )
 ]).annotate({ expected: originForm })
 
@@ -55,7 +61,8 @@ export class ServiceDefaults extends Schema.Class<ServiceDefaults>("ServiceDefau
 /** One service: a tunnel and the origin behind it. */
 export class ServiceEntry extends Schema.Class<ServiceEntry>("ServiceEntry")({
   to: ServiceOrigin.annotateKey({
-    description: "The local service: a port, host:port, http://host:port or h2c://host:port."
+    description:
+      "The local service: a port, host:port, https://host:port with TLS, h2c://host:port for HTTP/2 without TLS, or unix:/path."
   }),
   name: Schema.optionalKey(
     written("Name of the tunnel in the account; by default the service's own.").pipe(Schema.decodeTo(TunnelName))
@@ -63,6 +70,17 @@ export class ServiceEntry extends Schema.Class<ServiceEntry>("ServiceEntry")({
   host: Schema.optionalKey(
     written("A host name of yours; by default the platform assigns one.").pipe(Schema.decodeTo(Hostname))
   ),
+  host_header: Schema.optionalKey(HostHeader).annotateKey({
+    description:
+      "Host header that the service gets: keep (default) for the visitor's, origin for its own address, or a name."
+  }),
+  ca: Schema.optionalKey(path).annotateKey({
+    description:
+      "For https://: a PEM file with the authorities of the service's certificate; by default those of the system."
+  }),
+  insecure: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "For https://: accepts any certificate of the service."
+  }),
   ...shared,
   tls_certificate: Schema.optionalKey(path).annotateKey({
     description: "Certificate chain for the host name, PEM; by default the agent orders one."

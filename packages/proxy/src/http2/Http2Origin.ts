@@ -1,15 +1,17 @@
 /**
- * An origin that speaks HTTP/2 by prior knowledge (h2c), as gRPC servers do, behind a door that speaks HTTP/1.1. What the proxy of
- * either tier says to an origin is said to the door; trailers and both directions at once pass.
+ * An origin that speaks HTTP/2, by prior knowledge (h2c) or because it chose so in its TLS handshake, behind a door that speaks
+ * HTTP/1.1. What the proxy of either tier says to an origin is said to the door; trailers, both directions at once and upgrades pass.
  */
 import { Http, type IncomingMessage, type ServerResponse } from "@catenet/platform/Http"
-import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { guard, guarded, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { streamWindow } from "@catenet/wire/transport/Http2Stream"
 import { isStructural, isTrailer } from "@catenet/wire/transport/HttpFields"
 import { Result } from "effect"
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2"
-import type { Duplex } from "node:stream"
+import type { Socket } from "node:net"
 import { maxHead } from "../http1/RequestHead.ts"
+import { withoutHop } from "./Http2WebSocket.ts"
+import { begin, openAtOrigin, upgradeAtOrigin } from "./OriginUpgrades.ts"
 
 const http2 = () => process.getBuiltinModule("node:http2")
 
@@ -17,33 +19,73 @@ const http2 = () => process.getBuiltinModule("node:http2")
 const maxFields = 4_000
 /** A session on which nothing is asked is closed after so long. */
 const idleMillis = 75_000
+/** From the connection to the origin's first frame. */
+const settingsMillis = 5_000
+
+/** How an origin is reached. */
+export interface Reach {
+  readonly scheme: "http" | "https"
+  /** A connection on which the origin speaks HTTP/2, where `speaksHttp2` says so of it. */
+  readonly connect: () => Promise<Socket>
+  readonly speaksHttp2: (socket: Socket) => boolean
+  /** One on which it speaks HTTP/1.1, for upgrades that HTTP/2 does not carry. */
+  readonly connectHttp1: () => Promise<Socket>
+}
+
+/** Resolves when the origin has sent its settings: a service that does not speak HTTP/2 never does. */
+const settled = (session: ClientHttp2Session) =>
+  new Promise<void>((resolve, reject) => {
+    const closed = () => reject(new Error("it does not speak HTTP/2"))
+    session.once("close", closed)
+    session.setTimeout(settingsMillis, () => session.destroy())
+    session.once("remoteSettings", () => {
+      session.off("close", closed)
+      resolve()
+    })
+  })
 
 /** Sessions to the origin. One more is opened when each has as many streams as the origin allows. */
 class Sessions {
-  readonly #dial: () => Promise<Duplex>
+  readonly #reach: Reach
   readonly #onFault: OnFault
   readonly #open = new Map<ClientHttp2Session, number>()
-  #opening: Promise<ClientHttp2Session> | undefined
+  #opening: Promise<ClientHttp2Session | Socket> | undefined
+  #isHttp2 = true
 
-  constructor(dial: () => Promise<Duplex>, onFault: OnFault) {
-    this.#dial = dial
+  constructor(reach: Reach, onFault: OnFault) {
+    this.#reach = reach
     this.#onFault = onFault
   }
 
-  /** One with room for a stream; rejects with what `dial` says. */
-  async take(): Promise<ClientHttp2Session> {
+  /** One with room for a stream, or a connection on which the origin chose HTTP/1.1; rejects with what `connect` says. */
+  async take(): Promise<ClientHttp2Session | Socket> {
     for (const [session, streams] of this.#open)
       if (!session.closed && streams < (session.remoteSettings?.maxConcurrentStreams ?? 100)) return session
-    this.#opening ??= this.#connect().finally(() => {
+    if (!this.#isHttp2) return this.#connect()
+    if (this.#opening !== undefined) {
+      const opened = await this.#opening
+      return isSession(opened) ? opened : this.take()
+    }
+    this.#opening = this.#connect().finally(() => {
       this.#opening = undefined
     })
     return this.#opening
   }
 
-  async #connect(): Promise<ClientHttp2Session> {
-    const socket = await this.#dial()
+  /** One with room for a stream; rejects where the origin speaks HTTP/1.1 now. */
+  async session(): Promise<ClientHttp2Session> {
+    const taken = await this.take()
+    if (isSession(taken)) return taken
+    taken.destroy()
+    throw new Error("it does not speak HTTP/2 any more")
+  }
+
+  async #connect(): Promise<ClientHttp2Session | Socket> {
+    const socket = await this.#reach.connect()
+    this.#isHttp2 = this.#reach.speaksHttp2(socket)
+    if (!this.#isHttp2) return socket
     const session = guard(
-      http2().connect("http://origin", {
+      http2().connect(`${this.#reach.scheme}://origin`, {
         createConnection: () => socket,
         maxHeaderListPairs: maxFields,
         settings: { enablePush: false, initialWindowSize: streamWindow, maxHeaderListSize: 4 * maxHead }
@@ -51,6 +93,7 @@ class Sessions {
       this.#onFault
     )
     session.on("error", () => undefined)
+    await settled(session)
     session.setTimeout(idleMillis, () => {
       if (this.#open.get(session) === 0) session.close()
     })
@@ -75,10 +118,15 @@ class Sessions {
   }
 }
 
-const headersOf = ({ headers, method = "GET", url = "/" }: IncomingMessage): OutgoingHttpHeaders => ({
+const isSession = (taken: ClientHttp2Session | Socket): taken is ClientHttp2Session => "remoteSettings" in taken
+
+const headersOf = (
+  { headers, method = "GET", url = "/" }: IncomingMessage,
+  scheme: Reach["scheme"]
+): OutgoingHttpHeaders => ({
   ":method": method,
   ":path": url,
-  ":scheme": "http",
+  ":scheme": scheme,
   ":authority": headers.host ?? "",
   ...Object.fromEntries(Object.entries(headers).filter(([name]) => name === "content-length" || !isStructural(name))),
   ...(headers.te === "trailers" ? { te: "trailers" } : {})
@@ -106,15 +154,6 @@ const sendBody = (request: IncomingMessage, stream: ClientHttp2Stream) => {
   // What comes after an early answer is read and dropped.
   stream.once("close", () => request.resume())
   request.once("end", () => void stream.end())
-}
-
-const begin = (response: ServerResponse, headers: IncomingHttpHeaders, isWhole: boolean) => {
-  for (const [name, value] of Object.entries(headers))
-    if (!name.startsWith(":") && value !== undefined) response.setHeader(name, value)
-  // Without it the end would be a chunk, and a gRPC client would wait for trailers behind it.
-  if (isWhole && headers["content-length"] === undefined) response.setHeader("content-length", 0)
-  response.writeHead(Number(headers[":status"] ?? 502))
-  response.flushHeaders()
 }
 
 const exchange = (request: IncomingMessage, response: ServerResponse, stream: ClientHttp2Stream) => {
@@ -148,33 +187,55 @@ const exchange = (request: IncomingMessage, response: ServerResponse, stream: Cl
 }
 
 export interface Http2Origin {
-  /** Resolves where the origin can be asked; rejects with what `dial` said. */
-  readonly ready: () => Promise<void>
+  /**
+   * Resolves where the origin can be asked: at the door, or on the connection of its own that this gives, because the origin
+   * chose HTTP/1.1 there. Rejects with what `connect` said.
+   */
+  readonly ready: () => Promise<Socket | undefined>
   readonly close: () => void
 }
 
 /** The door is a socket at `path`, for whoever may open that file. */
-export const open = async (path: string, dial: () => Promise<Duplex>, onFault: OnFault): Promise<Http2Origin> => {
-  const sessions = new Sessions(dial, onFault)
+export const open = async (path: string, reach: Reach, onFault: OnFault): Promise<Http2Origin> => {
+  const { scheme } = reach
+  const sessions = new Sessions(reach, onFault)
   const server = Http.server({ requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0, maxHeaderSize: maxHead })
   server.maxHeadersCount = 0
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     response.sendDate = false
     response.on("error", () => undefined)
     request.on("error", () => undefined)
-    sessions.take().then(
-      (session) => {
+    sessions.session().then(
+      guarded(onFault, (session) => {
         if (response.destroyed) return
-        const stream = Result.try(() => sessions.request(session, headersOf(request), !hasBody(request)))
+        const stream = Result.try(() => sessions.request(session, headersOf(request, scheme), !hasBody(request)))
         if (Result.isFailure(stream)) response.destroy()
         else exchange(request, response, stream.success)
-      },
+      }),
       () => void response.destroy()
+    )
+  })
+  server.on("upgrade", (request, client: Socket, first) => {
+    client.on("error", () => undefined)
+    const refuse = () => void client.destroy()
+    const isWebSocket = request.headers.upgrade?.toLowerCase() === "websocket"
+    sessions.session().then(
+      guarded(onFault, (session) => {
+        if (client.destroyed) return
+        if (isWebSocket && session.remoteSettings.enableConnectProtocol === true) {
+          const fields = { ...withoutHop(headersOf(request, scheme)), ":method": "CONNECT", ":protocol": "websocket" }
+          openAtOrigin(request, client, first, () => sessions.request(session, fields, false), onFault)
+        } else reach.connectHttp1().then((far) => upgradeAtOrigin(request, client, first, far, onFault), refuse)
+      }),
+      refuse
     )
   })
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve))
   return {
-    ready: async () => void (await sessions.take()),
+    ready: async () => {
+      const taken = await sessions.take()
+      return isSession(taken) ? undefined : taken
+    },
     close: () => {
       server.close()
       server.closeAllConnections()

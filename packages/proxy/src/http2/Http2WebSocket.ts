@@ -22,13 +22,13 @@ export const isWebSocket = ({ ":method": method, ":protocol": protocol }: Incomi
   method === "CONNECT" && protocol === "websocket"
 
 /** What an origin proves with that it has read the key (RFC 6455 section 4.2.2). */
-const acceptanceOf = (key: string) =>
+export const acceptanceOf = (key: string) =>
   createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64")
 
 /** Names that are about the handshake of one hop, or about a body that there is none of. */
 const hopNames = new Set(["sec-websocket-key", "sec-websocket-accept", "content-length", "te"])
 
-const withoutHop = <A extends object>(fields: A): A =>
+export const withoutHop = <A extends object>(fields: A): A =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !hopNames.has(name.toLowerCase()))) as A
 
 /** Both directions, each until its own end. A visitor that resets its stream ends the origin's connection without an end. */

@@ -12,7 +12,9 @@ import { writeFileSync } from "node:fs"
 import { connect as connectHttp2 } from "node:http2"
 import { connect as connectTcp } from "node:net"
 import { join } from "node:path"
+import type { Duplex } from "node:stream"
 import { connect, type TLSSocket } from "node:tls"
+import { WebSocket } from "ws"
 
 export interface Tier {
   readonly name: "edge-terminated" | "end-to-end"
@@ -123,5 +125,18 @@ export const dialHttp2 = (tier: Tier, dialled?: TLSSocket) =>
     client.on("error", () => undefined)
     return client
   })
+
+/** The frames of a WebSocket on a stream of HTTP/2. */
+export const framesOf = (stream: Duplex, isServer: boolean) => {
+  const socket = new WebSocket(null as never, undefined, { autoPong: true })
+  const duplex = Object.assign(stream, { setNoDelay: () => stream, setTimeout: () => stream })
+  ;(socket as unknown as { _isServer: boolean })._isServer = isServer
+  ;(socket as unknown as { setSocket: (s: Duplex, head: Buffer, options: object) => void }).setSocket(
+    duplex,
+    Buffer.alloc(0),
+    { allowSynchronousEvents: true, maxPayload: 1 << 24, skipUTF8Validation: false }
+  )
+  return socket
+}
 
 export { eventually }

@@ -6,7 +6,6 @@ import { existsSync } from "node:fs"
 import { createServer, type IncomingMessage } from "node:http"
 import type { ClientHttp2Stream } from "node:http2"
 import type { AddressInfo } from "node:net"
-import type { Duplex } from "node:stream"
 import { chromium } from "playwright-core"
 import { WebSocket, WebSocketServer } from "ws"
 import * as BothTiers from "./BothTiers.ts"
@@ -82,17 +81,7 @@ const overHttp2 = Effect.fnUntraced(function* (tier: Tier, path: string) {
   return { fields, stream, session }
 })
 
-const framesOf = (stream: ClientHttp2Stream) => {
-  const socket = new WebSocket(null as never, undefined, { autoPong: true })
-  const duplex = Object.assign(stream as unknown as Duplex, { setNoDelay: () => stream, setTimeout: () => stream })
-  ;(socket as unknown as { _isServer: boolean })._isServer = false
-  ;(socket as unknown as { setSocket: (s: Duplex, head: Buffer, options: object) => void }).setSocket(
-    duplex,
-    Buffer.alloc(0),
-    { allowSynchronousEvents: true, maxPayload: 1 << 24, skipUTF8Validation: false }
-  )
-  return socket
-}
+const framesOf = (stream: ClientHttp2Stream) => BothTiers.framesOf(stream, false)
 
 const described = (request: IncomingMessage | undefined, { host }: Tier) =>
   Object.entries(request?.headers ?? {})
