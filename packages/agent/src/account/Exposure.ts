@@ -103,7 +103,7 @@ const exposedTunnel = Effect.fn("Exposure.of")(function* (
   const stateDir = join(base, tunnel.id)
   const kept = isFresh ? undefined : yield* keptUrl(stateDir)
   const url = kept ?? (yield* install(account, tunnel, stateDir))
-  const origin = utf8.encode(formatService(exposure.origin))
+  const origin = utf8.encode(formatOrigin(exposure.origin))
   yield* PrivateFile.replaceAll([{ path: originFile(stateDir), bytes: origin }])
   const exposed: Exposed = { tunnel, hostname: tunnel.hostname, url, stateDir, isKept: kept !== undefined }
   return exposed
@@ -159,8 +159,10 @@ export const keptOrigin = Effect.fnUntraced(function* (stateDir: string | undefi
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
 })
 
+type Place = Pick<Exposed, "hostname" | "stateDir">
+
 /** With its own certificate the name becomes end-to-end (gruen); until then the edge terminates TLS. */
-const modeOf = ({ port }: Exposure, { hostname, stateDir }: Exposed) =>
+const modeOf = ({ port }: Exposure, { hostname, stateDir }: Place) =>
   port === undefined
     ? {
         CT_AGENT_MODE: "browser",
@@ -170,7 +172,7 @@ const modeOf = ({ port }: Exposure, { hostname, stateDir }: Exposed) =>
       }
     : { CT_AGENT_MODE: "port", CT_AGENT_ORIGIN_PROTO: port.protocol }
 
-const settingsOf = (exposure: Exposure, exposed: Exposed) => {
+const settingsOf = (exposure: Exposure, exposed: Place) => {
   const { account, origin, variables } = exposure
   return Settings.readFrom(
     ConfigProvider.fromUnknown({
@@ -197,6 +199,9 @@ export const serve = Effect.fn("Exposure.serve")(function* <R>(
   const { port } = exposure
   const name = nameOf(exposure)
   const base = folderOf(exposure)
+  // Before a tunnel is made.
+  const { origin } = yield* settingsOf(exposure, { hostname: "any.example", stateDir: base })
+  yield* OriginConnections.check(origin)
   yield* PrivateFile.folder(base)
   if (!(yield* FolderLock.take(base, `${Buffer.from(name).toString("base64url")}.lock`)))
     return yield* new UsageWrong({

@@ -171,7 +171,7 @@ const rows: Readonly<Record<string, Row>> = {
     of: browser,
     absent: "127.0.0.1:8080",
     good: "[::1]:80",
-    bad: { ...noPlace, "a port alone": "8080" }
+    bad: { ...noPlace, "a URL": "ftp://a.example:1", "a port alone": "8080" }
   },
   CT_AGENT_ORIGIN_PROTO: { of: mesh, absent: "tcp", good: "udp", bad: { "another protocol": "http", blank: " " } },
   CT_AGENT_ORIGIN_TLS: { of: terminating, absent: "passthrough", good: "terminate", bad: { "another word": "on" } },
