@@ -54,12 +54,10 @@ const found = Effect.fnUntraced(function* ({ account, host, port: wanted }: Expo
     return yield* new Refused({
       detail: `Your tunnel ${name} has port ${known.port}, which it keeps. Leave out --port, or name another tunnel with --name.`
     })
-  const has = known?.hostname ?? known?.hostname_proof?.hostname
-  if (known !== undefined && host !== undefined && has !== host)
-    return yield* new Refused({
-      detail: `Your tunnel ${name} has the host name ${has ?? "-"}, not ${host}. Name another one with --name.`
-    })
-  if (known !== undefined) return known
+  if (known !== undefined) {
+    const isNamed = host === undefined || host === known.hostname || host === known.hostname_proof?.hostname
+    return isNamed ? known : yield* TunnelClient.setHostname(account, known, host)
+  }
   const port = wanted?.port === undefined ? {} : { port: wanted.port }
   const made = yield* TunnelClient.create(
     account,
@@ -80,10 +78,13 @@ const install = Effect.fnUntraced(function* (account: Account, tunnel: Tunnel, s
   return url
 })
 
-const keptUrl = Effect.fnUntraced(function* (stateDir: string) {
+/** The address of an earlier run, unless the tunnel has another host name now. */
+const keptUrl = Effect.fnUntraced(function* (stateDir: string, { hostname }: Tunnel) {
   const secret = yield* Effect.orElseSucceed(BootstrapSecret.restore(stateDir), () => undefined)
   const bytes = yield* Effect.orElseSucceed(PrivateFile.read(urlFile(stateDir)), () => undefined)
-  return secret === undefined || bytes === undefined ? undefined : new TextDecoder().decode(bytes)
+  if (secret === undefined || bytes === undefined) return undefined
+  const url = new TextDecoder().decode(bytes)
+  return hostname === null || (URL.canParse(url) && new URL(url).hostname === hostname) ? url : undefined
 })
 
 /** `base` is the folder of all exposed tunnels; `isFresh` replaces existing tokens. */
@@ -94,14 +95,14 @@ const exposedTunnel = Effect.fn("Exposure.of")(function* (
   isFresh: boolean
 ) {
   const { account, port, requiresLogin } = exposure
-  const tunnel = yield* provedHostname(account, yield* found(exposure, name), Effect.void)
+  const tunnel = yield* provedHostname(account, yield* found(exposure, name), exposure.host, Effect.void)
   if (requiresLogin === true && !tunnel.require_login) yield* TunnelClient.requireLogin(account, tunnel)
   if (tunnel.hostname === null && port === undefined)
     return yield* new Refused({
       detail: `The control plane gave the tunnel ${name} no host name. Name one that has: ct-agent http PORT --name NAME.`
     })
   const stateDir = join(base, tunnel.id)
-  const kept = isFresh ? undefined : yield* keptUrl(stateDir)
+  const kept = isFresh ? undefined : yield* keptUrl(stateDir, tunnel)
   const url = kept ?? (yield* install(account, tunnel, stateDir))
   const origin = utf8.encode(formatOrigin(exposure.origin))
   yield* PrivateFile.replaceAll([{ path: originFile(stateDir), bytes: origin }])

@@ -6,14 +6,19 @@ import * as TunnelClient from "./TunnelClient.ts"
 
 const lookEvery = "30 seconds"
 
-/** The tunnel once DNS proves its host name, which leads nowhere before; `waits` runs before the wait. */
+/**
+ * The tunnel once DNS proves its host name, which leads nowhere before; `waits` runs before the wait. A tunnel that has another
+ * name is returned at once, unless the one to be proved is `wanted`.
+ */
 export const provedHostname = Effect.fnUntraced(function* (
   account: Account,
   tunnel: Tunnel,
+  wanted: string | undefined,
   waits: Effect.Effect<void>
 ) {
-  const proof = tunnel.hostname_proof
+  const { hostname, hostname_proof: proof } = tunnel
   if (proof === null || proof.state === "proved") return tunnel
+  if (hostname !== null && wanted !== proof.hostname) return tunnel
   const records = proof.records.map(({ name, type, value }) => `${name} ${type} ${value}`).join("  or  ")
   const look = Effect.catchTag(TunnelClient.verify(account, tunnel), "Refused", (refused) =>
     refused.status === 409 ? Effect.undefined : Effect.fail(refused)

@@ -19,6 +19,21 @@ export const create = Effect.fn("TunnelClient.create")(function* (account: Accou
   return yield* ask(account, { method: "POST", path: "/me/tunnels", body, answer: Tunnel })
 })
 
+/** Asks for another host name of the tunnel; one of the account's own leads to it once DNS proves it. */
+export const setHostname = Effect.fn("TunnelClient.setHostname")(function* (
+  account: Account,
+  { id, name }: Tunnel,
+  hostname: string
+) {
+  yield* Effect.logInfo(`asking for the host name ${hostname} of the tunnel ${name}`)
+  return yield* ask(account, {
+    method: "PUT",
+    path: `/me/tunnels/${id}/hostname`,
+    body: { hostname },
+    answer: Tunnel
+  })
+})
+
 /** Looks the proof of the tunnel's own host name up in DNS. */
 export const verify = Effect.fn("TunnelClient.verify")(function* (account: Account, { id }: Tunnel) {
   return yield* ask(account, { method: "POST", path: `/me/tunnels/${id}/verify-hostname`, answer: Tunnel })

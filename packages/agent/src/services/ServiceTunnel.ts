@@ -57,12 +57,8 @@ const found = Effect.fnUntraced(function* (
     return yield* new Refused({
       detail: `The tunnel ${name} of your account is of kind ${known.kind}. Set another name of the service.`
     })
-  const has = known.hostname ?? known.hostname_proof?.hostname
-  if (host !== undefined && has !== host)
-    return yield* new Refused({
-      detail: `The tunnel ${name} of your account has the host name ${has ?? "-"}, not ${host}. Set another name, or delete the tunnel.`
-    })
-  return known
+  const isNamed = host === undefined || host === known.hostname || host === known.hostname_proof?.hostname
+  return isNamed ? known : yield* TunnelClient.setHostname(account, known, host)
 })
 
 export interface Options {
@@ -87,7 +83,7 @@ export const provide = Effect.fn("ServiceTunnel.provide")(function* (
   }
   const known = isFresh ? undefined : yield* kept(account, plan)
   if (known !== undefined) return known satisfies Provided
-  const tunnel = yield* provedHostname(account, yield* found(account, plan, list), waits)
+  const tunnel = yield* provedHostname(account, yield* found(account, plan, list), host, waits)
   const { hostname } = tunnel
   if (hostname === null)
     return yield* new Refused({

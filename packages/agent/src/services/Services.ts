@@ -4,7 +4,18 @@
  * the others finish.
  */
 import { ended } from "@catenet/domain/values/Sentence"
-import { Deferred, Duration, Effect, Fiber, type FileSystem, Layer, Schedule, Semaphore, type Scope } from "effect"
+import {
+  Deferred,
+  Duration,
+  Effect,
+  Fiber,
+  type FileSystem,
+  Layer,
+  Option,
+  Schedule,
+  Semaphore,
+  type Scope
+} from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { HttpClient } from "effect/http"
 import type { Account } from "../account/AccountClient.ts"
@@ -185,6 +196,12 @@ const registered = ({ metrics, fiber }: Running) =>
     fiber === undefined ? Effect.void : Effect.asVoid(Fiber.await(fiber))
   )
 
+/** The service may serve in place of the one before; that one goes on while a new host name waits for its DNS record. */
+const superseded = (running: Running) =>
+  Effect.repeat(Effect.timeoutOption(registered(running), overlap), {
+    while: (found) => Option.isNone(found) && running.step === "waiting"
+  })
+
 /** What a change of the file did. */
 export interface Changes {
   readonly added: ReadonlyArray<string>
@@ -203,11 +220,7 @@ const applyPlan = Effect.fnUntraced(function* (state: State, next: AgentPlan) {
   for (const plan of fresh) {
     const old = before.get(plan.name)
     const running = yield* start(state, plan)
-    if (old !== undefined)
-      yield* Effect.forkIn(
-        Effect.andThen(Effect.timeoutOption(registered(running), overlap), leave(state, old)),
-        state.scope
-      )
+    if (old !== undefined) yield* Effect.forkIn(Effect.andThen(superseded(running), leave(state, old)), state.scope)
   }
   const changes: Changes = {
     added: fresh.filter(({ name }) => !before.has(name)).map(({ name }) => name),

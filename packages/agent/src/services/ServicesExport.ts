@@ -31,7 +31,7 @@ export const empty = (controlPlane: string): Given => ({
 const chosenHost = ({ hostname, hostname_proof, name }: Tunnel) => {
   const host = hostname ?? hostname_proof?.hostname
   const isAssigned =
-    hostname_proof === null &&
+    hostname_proof?.hostname !== host &&
     /^-[0-9a-f]{8}\./u.test((host ?? "").slice(labelOf(name).length)) &&
     host?.startsWith(labelOf(name)) === true
   return isAssigned ? undefined : host

@@ -87,6 +87,12 @@ class TunnelOrdersApi extends HttpApiGroup.make("orders")
       query: tier,
       success: HttpApiSchema.Empty(200)
     }),
+    /** Does nothing where the host name leads to another tunnel. */
+    HttpApiEndpoint.post("releaseHost", "/admin/release-host/:host", {
+      params: { host: Hostname },
+      headers: tokenHeader,
+      success: HttpApiSchema.Empty(200)
+    }),
     HttpApiEndpoint.post("revoke", "/admin/revoke/:token", { params: token, success: HttpApiSchema.Empty(200) }),
     HttpApiEndpoint.post("revokeByHeader", "/admin/revoke", {
       headers: { ...tokenHeader, "x-ct-successor-token": Schema.optionalKey(RoutingToken) },

@@ -232,6 +232,8 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "DNS has no record that proves the host name.",
   NoHostnameToVerify:
     "The tunnel has no host name that must be proved: it has none, or the platform or an operator assigned it.",
+  HostnameHeld:
+    "The tunnel has a host name that its owner proved or an operator assigned.",
   DnsUnanswered:
     "The resolver did not answer, so the proof could not be checked.",
   RoutingTokenRevoked:

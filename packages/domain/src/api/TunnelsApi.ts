@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { ClaimNotLapsed } from "../certificates/AdmissionErrors.ts"
 import {
   DnsUnanswered,
+  HostnameHeld,
   HostnameNotProved,
   HostnameReserved,
   HostnameTaken,
@@ -135,6 +136,18 @@ const writes = [
     success: done,
     error: [TunnelNotFound, ClaimNotLapsed]
   }).annotate(OpenApi.Summary, "Returns the tunnel to the certificate queue after its claim has lapsed."),
+  /** A name that has to be proved replaces the tunnel's present one once its proof was seen. */
+  HttpApiEndpoint.put("setHostname", "/me/tunnels/:id/hostname", {
+    params: id,
+    payload: Schema.Struct({ hostname: Schema.NullOr(Hostname) }),
+    success: Tunnel,
+    error: [TunnelNotFound, HostnameHeld, HostnameReserved, HostnameTaken, LimitReached, PortRefused]
+  })
+    .annotate(
+      OpenApi.Summary,
+      "Gives the tunnel a host name of yours, which a DNS record has to prove, or another name of the platform's zone; null gives up a name of yours."
+    )
+    .middleware(ReadsBody),
   /** Looks the host name's proof up in DNS; with it the name leads to the tunnel. Repeating it checks again. */
   HttpApiEndpoint.post("verifyHostname", "/me/tunnels/:id/verify-hostname", {
     params: id,

@@ -37,6 +37,8 @@ export const edgeOrderFields = {
     admissionUntil: Schema.optionalKey(UnixSeconds),
     requireLogin: Schema.optionalKey(Schema.Boolean)
   },
+  /** The host name leads to the tunnel no longer. */
+  ReleaseHost: { hostname: Hostname },
   /** Whether visitors of gelb hosts have to log in. It also says that those who have may no longer pass. */
   SetLogin: { required: Schema.Boolean, ...revision },
   /** `successor` is the token that the tunnel has instead; hosts that still lead to the old one lead there. */

@@ -45,6 +45,17 @@ export class NoHostnameToVerify extends Problem<NoHostnameToVerify>()("NoHostnam
   detail: () => "This tunnel has no host name of its own that needs proof."
 }) {}
 
+/** The tunnel has a host name that its owner proved or an operator assigned. */
+export class HostnameHeld extends Problem<HostnameHeld>()(
+  "HostnameHeld",
+  {
+    status: 409,
+    title: "Host name held",
+    detail: ({ hostname }) => `This tunnel has the host name ${hostname}; give that up first, or create another tunnel.`
+  },
+  { hostname: Hostname }
+) {}
+
 /** The resolver did not answer, so the proof could not be checked. */
 export class DnsUnanswered extends Problem<DnsUnanswered>()("DnsUnanswered", {
   status: 502,

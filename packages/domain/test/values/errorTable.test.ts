@@ -210,6 +210,7 @@ const table = [
   [Credits.WebhookSignatureRefused, 401, ["(payment webhook)"]],
   [Hostnames.HostnameReserved, 409, ["(host name that no tunnel can have)"]],
   [Hostnames.HostnameNotProved, 409, ["(host name without its DNS record)"]],
+  [Hostnames.HostnameHeld, 409, ["(tunnel that has a host name of its owner's own)"]],
   [Hostnames.NoHostnameToVerify, 409, ["(tunnel without a host name of its owner's own)"]],
   [Hostnames.DnsUnanswered, 502, ["(resolver)"]],
   [CertificateAdmission.ChallengeNotBrokered, 403, ["(challenge of a host name that its owner brought)"]],

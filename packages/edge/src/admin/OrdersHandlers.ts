@@ -41,6 +41,7 @@ export const OrdersHandlers = HttpApiBuilder.group(
           routeOf(headers["x-ct-routing-token"], query, headers[accountHeader]),
           loginOf(query)
         ),
+      releaseHost: ({ params, headers }) => orders.release(params.host, Redacted.value(headers["x-ct-routing-token"])),
       setLogin: ({ headers, payload }) =>
         orders.setLogin(Redacted.value(headers["x-ct-routing-token"]), payload.required, headers[revisionHeader]),
       setPort: ({ headers, payload }) => orders.setPort(Redacted.value(headers["x-ct-routing-token"]), payload),

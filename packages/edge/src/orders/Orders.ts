@@ -19,6 +19,8 @@ import { LoginGate } from "../terminate/LoginGate.ts"
 
 interface Applied {
   readonly authorize: (host: string, route: Route, login?: boolean) => Effect.Effect<void>
+  /** The host leads to this tunnel no longer; connections that are open go on. */
+  readonly release: (host: string, token: string) => Effect.Effect<void>
   /** Refuses the token from now on, disconnects its agents and cuts its relays. Its hosts lead to the successor. */
   readonly revoke: (token: string, successor?: string) => Effect.Effect<void>
   /** Sets the name of a tunnel's records, if it had another token before. */
@@ -59,6 +61,11 @@ const policyChange =
       agents.tunnel(order.token)?.announce(BigInt(revision ?? 0))
     })
 
+const releaseHost =
+  (routes: Routes["Service"], everywhere: Everywhere): Applied["release"] =>
+  (hostname, token) =>
+    everywhere({ _tag: "ReleaseHost", hostname, token }, () => routes.release(hostname, token))
+
 const cutClosed = (
   relays: Relays["Service"],
   policies: Iterable<readonly [token: string, policy: AccessPolicy]>,
@@ -70,7 +77,7 @@ const cutClosed = (
 
 /** The subject of an order. */
 const subjectOf = (order: RouteOrder): string => {
-  if (order._tag === "AuthorizeHost") return `host ${order.hostname}`
+  if (order._tag === "AuthorizeHost" || order._tag === "ReleaseHost") return `host ${order.hostname}`
   return "token" in order ? `${order._tag} ${order.token}` : order._tag
 }
 
@@ -112,6 +119,7 @@ export class Orders extends Context.Service<
           routes.authorize(host, { account, token, tier, admissionUntil }, login)
           if (login !== undefined) gate.recheck(token)
         }),
+      release: releaseHost(routes, everywhere),
       setLogin: (token, required, revision) =>
         changed(everywhere, { _tag: "SetLogin", token, required }, revision, () => {
           routes.setLogin(token, required)

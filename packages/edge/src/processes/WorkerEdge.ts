@@ -51,6 +51,8 @@ const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: Ro
         },
         order.requireLogin
       )
+    case "ReleaseHost":
+      return orders.release(order.hostname, order.token)
     case "SetLogin":
       return orders.setLogin(order.token, order.required, order.revision)
     case "Revoke":

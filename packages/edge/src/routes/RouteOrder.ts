@@ -17,6 +17,7 @@ export const RouteOrder = Schema.TaggedUnion({
     hostname: Schema.String,
     account: Schema.optionalKey(Schema.String)
   },
+  ReleaseHost: { token, hostname: Schema.String },
   SetOptions: { ...edgeOrderFields.SetOptions, token },
   SetLogin: { ...edgeOrderFields.SetLogin, token },
   SetPort: { ...edgeOrderFields.SetPort, token },

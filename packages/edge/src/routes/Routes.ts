@@ -153,6 +153,9 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
       count(takenOf, token, 1)
       return undefined
     },
+    release: (host, token) => {
+      if (routes.get(host)?.token === token) forget(host)
+    },
     find: (host) => routes.get(host),
     knows: (token) => hosts.has(token),
     isNamed: (token) =>
@@ -232,6 +235,8 @@ export class Routes extends Context.Service<
     readonly authorize: (host: string, route: Route, login?: boolean) => void
     /** An agent that holds the token asks to serve the host. */
     readonly bind: (host: string, token: string) => BindRefusal | undefined
+    /** The host leads nowhere, if it leads to the token. */
+    readonly release: (host: string, token: string) => void
     readonly find: (host: string) => Route | undefined
     /** Whether any host leads to the token. */
     readonly knows: (token: string) => boolean

@@ -40,6 +40,14 @@ describe("the admin API", () => {
         { hostname: "a.zone.test", token: T },
         { hostname: "b.zone.test", token: T }
       ])
+      const release = (token: string) =>
+        Effect.promise(() =>
+          world.admin("POST", "/admin/release-host/a.zone.test", { headers: { "x-ct-routing-token": token } })
+        )
+      for (const token of ["ab".repeat(32), T]) assert.strictEqual((yield* release(token)).status, 200)
+      assert.deepStrictEqual((yield* Effect.promise(() => world.admin("GET", "/admin/host-auth-dump"))).body, [
+        { hostname: "b.zone.test", token: T }
+      ])
     }).pipe(Effect.scoped)
   )
 

@@ -40,6 +40,17 @@ describe("Routes", () => {
     assert.deepStrictEqual([routes.accountOf("02"), routes.accountOf("03")], [undefined, undefined])
   })
 
+  it("releases a host from the token that it leads to, and from no other", () => {
+    const routes = routeTable(true)
+    for (const host of ["a.test", "b.test"])
+      routes.authorize(host, { token: "01", tier: "gelb", admissionUntil: null, account: "acc" })
+    routes.release("a.test", "02")
+    assert.strictEqual(routes.find("a.test")?.token, "01")
+    routes.release("a.test", "01")
+    assert.isUndefined(routes.find("a.test"))
+    assert.deepStrictEqual([routes.find("b.test")?.token, routes.accountOf("01")], ["01", "acc"])
+  })
+
   it("leads the hosts of a replaced token to the newest one, in whatever order the orders arrive", () => {
     const rotations = [
       ["01", "02"],

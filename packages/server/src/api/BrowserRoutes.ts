@@ -93,6 +93,8 @@ export const browserRoutes: Readonly<
   "POST /portal/tunnels/:id/grants/:grantee/delete": ["Shares it no more."],
   "POST /portal/tunnels/:id/reclaim-cert-slot": ["Queues again for a certificate after a lapsed place."],
   "POST /portal/tunnels/:id/cert-claim-opt-out": ["Wants no certificate of its own, or wants one.", "enabled"],
+  "POST /portal/tunnels/:id/hostname": ["Asks for a host name of its owner's own, or another of the zone.", "hostname"],
+  "POST /portal/tunnels/:id/hostname/remove": ["Gives up the host name of its owner's own."],
   "POST /portal/tunnels/:id/verify-hostname": ["Looks for the proof of its host name in DNS now."],
   "POST /portal/tunnels/:id/rotate-token": ["Makes a new routing token; agents with the old one are cut off."],
   "POST /portal/tunnels/:id/badge/enable": ["Switches the public badge on."],

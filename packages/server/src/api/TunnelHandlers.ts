@@ -113,6 +113,8 @@ export const TunnelHandlers = HttpApiBuilder.group(
       remove: ({ params }) => Caller.use((caller) => tunnels.remove(caller, params.id)),
       install: ({ headers, params }) =>
         Caller.use((caller) => tunnels.install(caller, params.id, headers["idempotency-key"])),
+      setHostname: ({ params, payload }) =>
+        Caller.use((caller) => tunnels.setHostname(caller, params.id, payload.hostname)),
       verifyHostname: ({ params }) => Caller.use((caller) => tunnels.verifyHostname(caller, params.id)),
       rotateToken: ({ headers, params }) =>
         Caller.use((caller) => rotations.rotate(caller, params.id, headers["idempotency-key"])),

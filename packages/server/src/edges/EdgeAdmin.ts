@@ -46,6 +46,8 @@ const orders = (
           ...(call.requireLogin === undefined ? {} : { require_login: call.requireLogin ? "1" : "0" })
         }
       })
+    case "ReleaseHost":
+      return orders.releaseHost({ headers, params: { host: call.hostname } })
     case "Revoke":
       return orders.revokeByHeader({
         headers: { ...headers, ...(call.successor === undefined ? {} : { "x-ct-successor-token": call.successor }) }
@@ -123,6 +125,9 @@ const performed = (client: EdgeClient.EdgeClient, token: RoutingToken, call: Edg
     Effect.catch((error: unknown) =>
       Effect.gen(function* () {
         const verdict = yield* judge(error)
+        // An edge of an earlier version has no such route, and forgets the host name at its next start.
+        if (call._tag === "ReleaseHost" && HttpClientError.isHttpClientError(error) && error.response?.status === 404)
+          return yield* new EdgeRefused({ why: verdict.why })
         if (!(yield* hasNoRoute(client, token, error)) || verdict._tag === "EdgeRefused") return yield* verdict
         return yield* new EdgeRefused({ why: verdict.why })
       })

@@ -35,6 +35,7 @@ export const authorizeHost = (
 const aboutOf = (call: EdgeOrder): string | null => {
   switch (call._tag) {
     case "AuthorizeHost":
+    case "ReleaseHost":
       return `host ${call.hostname}`
     case "SetOptions":
     case "SetAccessPolicy":

@@ -39,6 +39,8 @@ export const forms = [
   "/portal/tunnels/:id/grants/:grantee/delete",
   "/portal/tunnels/:id/reclaim-cert-slot",
   "/portal/tunnels/:id/cert-claim-opt-out",
+  "/portal/tunnels/:id/hostname",
+  "/portal/tunnels/:id/hostname/remove",
   "/portal/tunnels/:id/verify-hostname",
   "/portal/tunnels/:id/rotate-token",
   "/portal/tunnels/:id/badge/enable",

@@ -9,6 +9,7 @@ import { ShareLabel, ShareTtl } from "@catenet/domain/tunnels/ShareLink"
 import { BridgeMode, TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { Email } from "@catenet/domain/values/Email"
+import { Hostname } from "@catenet/domain/values/Hostname"
 import { ShareLinkIdInPath, Subject } from "@catenet/domain/values/Ids"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Redacted, Schema } from "effect"
@@ -51,6 +52,7 @@ const whereAsked = (sent: Submission) =>
   sent.form["back"] === "notices" ? "/portal/notices" : back(sent, "?tab=access#visitors")
 
 const readName = read(Schema.Struct({ name: TunnelName }))
+const readHostname = read(Schema.Struct({ hostname: Hostname }))
 const readEmail = read(Schema.Struct({ email: Email }))
 const readGrantee = read(Schema.Struct({ grantee: Subject }))
 const readOption = read(Schema.Struct({ option: Schema.Literals(tunnelOptionNames) }))
@@ -95,11 +97,10 @@ const optionForms = Effect.gen(function* () {
 
   return {
     "/portal/tunnels/:id/rename": ofPage("rename", (sent) =>
-      Effect.gen(function* () {
-        const { name } = yield* readName({ name: sent.form["name"] ?? "" })
-        yield* tunnels.change(sent.caller, idOf(sent), new TunnelChange({ name }))
-        return seeOther(back(sent, "?tab=settings"))
-      })
+      readName({ name: sent.form["name"] ?? "" }).pipe(
+        Effect.flatMap(({ name }) => tunnels.change(sent.caller, idOf(sent), new TunnelChange({ name }))),
+        Effect.as(seeOther(back(sent, "?tab=settings")))
+      )
     ),
     "/portal/tunnels/:id/require-login": switched("?tab=access#visitors", (sent, isOn) =>
       tunnels.change(sent.caller, idOf(sent), new TunnelChange({ require_login: isOn }))
@@ -124,11 +125,10 @@ const visitorForms = Effect.gen(function* () {
   const sharing = yield* TunnelSharing
   return {
     "/portal/tunnels/:id/login-allowlist": ofPage("visitor", (sent) =>
-      Effect.gen(function* () {
-        const { email } = yield* readEmail({ email: (sent.form["email"] ?? "").trim() })
-        yield* sharing.allowVisitor(sent.caller, idOf(sent), email)
-        return seeOther(whereAsked(sent))
-      })
+      readEmail({ email: (sent.form["email"] ?? "").trim() }).pipe(
+        Effect.flatMap(({ email }) => sharing.allowVisitor(sent.caller, idOf(sent), email)),
+        Effect.as(seeOther(whereAsked(sent)))
+      )
     ),
     "/portal/tunnels/:id/login-allowlist/:email/remove": (sent) =>
       Effect.gen(function* () {
@@ -145,12 +145,11 @@ const visitorForms = Effect.gen(function* () {
         return seeOther(whereAsked(sent))
       }),
     "/portal/tunnels/:id/grants/:grantee/delete": (sent) =>
-      Effect.gen(function* () {
-        yield* tunnels.owned(idOf(sent), sent.caller)
-        const { grantee } = yield* readGrantee({ grantee: sent.at("grantee") })
-        yield* sharing.ungrant(sent.caller, idOf(sent), grantee)
-        return seeOther(back(sent, "/grants"))
-      })
+      tunnels.owned(idOf(sent), sent.caller).pipe(
+        Effect.andThen(readGrantee({ grantee: sent.at("grantee") })),
+        Effect.flatMap(({ grantee }) => sharing.ungrant(sent.caller, idOf(sent), grantee)),
+        Effect.as(seeOther(back(sent, "/grants")))
+      )
   } satisfies Readonly<Record<string, Submit>>
 })
 
@@ -165,14 +164,21 @@ const agentForms = Effect.gen(function* () {
     "/portal/tunnels/:id/cert-claim-opt-out": switched("?tab=certificate#certificate", (sent, isOn) =>
       optOuts.set(sent.caller, idOf(sent), isOn)
     ),
+    "/portal/tunnels/:id/hostname": ofPage("hostname", (sent) =>
+      readHostname({ hostname: (sent.form["hostname"] ?? "").trim() }).pipe(
+        Effect.flatMap(({ hostname }) => tunnels.setHostname(sent.caller, idOf(sent), hostname)),
+        Effect.as(seeOther(back(sent, "?tab=settings#domain")))
+      )
+    ),
+    "/portal/tunnels/:id/hostname/remove": (sent) =>
+      Effect.as(tunnels.setHostname(sent.caller, idOf(sent), null), seeOther(back(sent, "?tab=settings#domain"))),
     "/portal/tunnels/:id/verify-hostname": (sent) =>
       Effect.as(tunnels.verifyHostname(sent.caller, idOf(sent)), seeOther(back(sent, "?tab=settings#domain"))),
     "/portal/tunnels/:id/agent-bridge": ofPage("bridge", (sent) =>
-      Effect.gen(function* () {
-        const { mode } = yield* readMode({ mode: sent.form["mode"] ?? "" })
-        yield* bridge.setMode(sent.caller, idOf(sent), mode)
-        return seeOther(back(sent, "?tab=settings#bridge"))
-      })
+      readMode({ mode: sent.form["mode"] ?? "" }).pipe(
+        Effect.flatMap(({ mode }) => bridge.setMode(sent.caller, idOf(sent), mode)),
+        Effect.as(seeOther(back(sent, "?tab=settings#bridge")))
+      )
     )
   } satisfies Readonly<Record<string, Submit>>
 })

@@ -4,28 +4,28 @@ import type { NewTunnel } from "@catenet/domain/api/TunnelsApi"
 import type { PortProtocol } from "@catenet/domain/edges/PublicPort"
 import { allOff } from "@catenet/domain/edges/TunnelOptions"
 import { type HostnameReserved, HostnameTaken } from "@catenet/domain/tunnels/HostnameErrors"
-import { deriveHostname } from "@catenet/domain/tunnels/HostnameOwnership"
 import { type NoPortLeft, type PortLimitReached, PortRefused, type PortTaken } from "@catenet/domain/tunnels/PortErrors"
 import { Tunnel, type TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelLimitReached } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { type Subject, TunnelId } from "@catenet/domain/values/Ids"
-import { Count, type Port, UnixSeconds } from "@catenet/domain/values/Numbers"
-import { type IdempotencyKeyReused, LimitReached } from "@catenet/domain/values/RequestErrors"
+import { type Port, UnixSeconds } from "@catenet/domain/values/Numbers"
+import type { IdempotencyKeyReused, LimitReached } from "@catenet/domain/values/RequestErrors"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Outbox } from "../edges/Outbox.ts"
 import { Idempotency, type Kept, type Once } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
 import { over } from "../runtime/Over.ts"
-import { sha256Hex, freshHex32, freshHex64 } from "../runtime/TokenSecrets.ts"
+import { freshHex32, freshHex64 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { mapConstraint } from "../store/Constraint.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { AddressRecords } from "./hostnames/AddressRecords.ts"
+import { assigned, claim } from "./hostnames/HostnameClaims.ts"
 import { HostnameProofStore } from "./hostnames/HostnameProofStore.ts"
 import { HostnameRules } from "./hostnames/HostnameRules.ts"
 import { Hosts } from "./hostnames/Hosts.ts"
@@ -49,7 +49,6 @@ export type CreationRefusal =
 
 const idFrom = Schema.decodeSync(TunnelId)
 const tokenFrom = Schema.decodeSync(RoutingToken)
-const readHostname = Schema.decodeOption(Hostname)
 
 const made = {
   id: TunnelId,
@@ -134,14 +133,7 @@ const insert = Effect.fnUntraced(function* (
   const { id, routingToken: token } = row
   yield* enrol(state, row, usualMost)
   if (isClaim) {
-    yield* state.hosts.admit(token, asked, "account")
-    // Creations of one account come one after the other: its tunnels were counted under a lock.
-    const { held, most } = yield* Effect.orDie(state.claims.room({ subject: owner, usualMost: state.hostsPerAccount }))
-    if (held >= most)
-      return yield* new LimitReached({ of: "host names of this account's own", limit: Count.make(most) })
-    const target = state.rules.targetOf(id)
-    yield* state.claims.insert({ tunnelId: id, hostname: asked, target })
-    if (target !== null) yield* state.addresses.want(target)
+    yield* claim(state, { id, routingToken: token, subject: owner }, asked)
   }
   if (hostname === null) return { id, token, hostname, calls: [] }
   if (by !== "account") yield* state.addresses.want(hostname)
@@ -237,9 +229,7 @@ const create = Effect.fn("Tunnels.create")(function* (
       field: "hostname",
       reason: `does not go with kind ${kind}: such a tunnel is reached at a port`
     })
-  const derived =
-    state.rules.zone === undefined ? "" : deriveHostname(request.name, sha256Hex(subject), state.rules.zone)
-  const hostname = kind === "http" ? (request.hostname ?? Option.getOrNull(readHostname(derived))) : null
+  const hostname = kind === "http" ? (request.hostname ?? assigned(state, subject, request.name)) : null
   const repeat = { caller: subject, operation: "create-tunnel", key, request }
   const isPlain = kind === "http" && hostname === null
   const enrolled = isPlain ? yield* insertAnswered(state, subject, request.name, repeat) : undefined

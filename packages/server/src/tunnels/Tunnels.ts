@@ -8,13 +8,7 @@ import { reclaim } from "@catenet/domain/certificates/Admission"
 import { ClaimNotLapsed } from "@catenet/domain/certificates/AdmissionErrors"
 import { changedOptions } from "@catenet/domain/edges/TunnelOptions"
 import { AgentId } from "@catenet/domain/enrollment/AgentStatus"
-import type {
-  DnsUnanswered,
-  HostnameNotProved,
-  HostnameReserved,
-  HostnameTaken,
-  NoHostnameToVerify
-} from "@catenet/domain/tunnels/HostnameErrors"
+import type { HostnameReserved, HostnameTaken } from "@catenet/domain/tunnels/HostnameErrors"
 import { PortRefused } from "@catenet/domain/tunnels/PortErrors"
 import {
   Installation,
@@ -28,7 +22,7 @@ import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { Subject, TunnelId } from "@catenet/domain/values/Ids"
-import type { IdempotencyKeyReused, LimitReached, RateLimited } from "@catenet/domain/values/RequestErrors"
+import type { IdempotencyKeyReused, LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -44,7 +38,8 @@ import { Settings } from "../settings/Settings.ts"
 import { mapConstraint } from "../store/Constraint.ts"
 import { inTransaction, inTransactionOf, sqlOrDie } from "../store/SqlOrDie.ts"
 import { AddressRecords } from "./hostnames/AddressRecords.ts"
-import { HostnameProofs } from "./hostnames/HostnameProofs.ts"
+import * as HostnameClaims from "./hostnames/HostnameClaims.ts"
+import { HostnameProofs, type ProofRefusal } from "./hostnames/HostnameProofs.ts"
 import { HostnameProofStore } from "./hostnames/HostnameProofStore.ts"
 import { HostnameRules } from "./hostnames/HostnameRules.ts"
 import { Hosts } from "./hostnames/Hosts.ts"
@@ -59,13 +54,9 @@ const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
 
 const dependencies = Effect.gen(function* () {
   const store = yield* TunnelStore
-  const creation = yield* Creation.make
   const hosts = yield* Hosts
   const outbox = yield* Outbox
   const audits = yield* Audits
-  const logins = yield* LoginOrders
-  const enrollments = yield* Enrollments
-  const keys = yield* AgentKeys
   const { once } = yield* Idempotency
   const { agentsUrl, gateHostsPort, meshEdgePort, portalBaseUrl } = yield* Settings
   const forAgents = agentsUrl ?? portalBaseUrl
@@ -74,14 +65,15 @@ const dependencies = Effect.gen(function* () {
   const toTunnel = tunnelOf(rules)
   return {
     audits,
-    creation,
-    enrollments,
+    creation: yield* Creation.make,
+    enrollments: yield* Enrollments,
     forAgents,
     gateHostsPort,
     hosts,
-    keys,
-    logins,
+    keys: yield* AgentKeys,
+    logins: yield* LoginOrders,
     meshEdgePort,
+    names: yield* HostnameClaims.dependencies,
     once,
     outbox,
     proofs,
@@ -150,6 +142,19 @@ const change = Effect.fn("Tunnels.change")(function* (
   }
   return yield* shown(state, id, account)
 }, inTransaction)
+
+const setHostname = Effect.fn("Tunnels.setHostname")(function* (
+  state: State,
+  account: Account,
+  id: string,
+  hostname: Hostname | null
+) {
+  const held = Effect.flatMap(state.store.hold({ id, subject: account.subject }), present)
+  const changed = Effect.flatMap(held, (tunnel) => HostnameClaims.change(state.names, tunnel, hostname))
+  const receipt = yield* state.store.transaction(changed)
+  yield* state.outbox.deliver(receipt).pipe(Effect.timeoutOption("2 seconds"), Effect.ignoreCause)
+  return yield* shown(state, id, account)
+}, sqlOrDie)
 
 const remove = Effect.fn("Tunnels.remove")(function* ({ audits, outbox, store }: State, account: Account, id: string) {
   const tunnel = yield* present(yield* store.hold({ id, subject: account.subject }))
@@ -248,26 +253,20 @@ export class Tunnels extends Context.Service<
       id: string,
       key: string | undefined
     ) => Effect.Effect<Installation, LimitReached | TunnelNotFound>
-    /** Looks for the proof of the tunnel's own name, and answers with the tunnel. */
-    readonly verifyHostname: (
+    /** A name that has to be proved is claimed, another one leads to the tunnel at once; null gives up what the owner brought. */
+    readonly setHostname: (
       account: Account,
-      id: TunnelId
-    ) => Effect.Effect<
-      Tunnel,
-      | DnsUnanswered
-      | HostnameNotProved
-      | HostnameReserved
-      | HostnameTaken
-      | NoHostnameToVerify
-      | RateLimited
-      | TunnelNotFound
-    >
+      id: string,
+      hostname: Hostname | null
+    ) => Effect.Effect<Tunnel, HostnameClaims.ClaimRefusal | TunnelNotFound>
+    /** Looks for the proof of the tunnel's own name, and answers with the tunnel. */
+    readonly verifyHostname: (account: Account, id: TunnelId) => Effect.Effect<Tunnel, ProofRefusal>
     /** Back into the queue for a certificate, at its end, after an offer was not taken in time. */
     readonly reclaim: (account: Account, id: string) => Effect.Effect<void, ClaimNotLapsed | TunnelNotFound>
   }
 >()("server/tunnels/Tunnels") {
   static readonly make = Effect.map(dependencies, (state) => ({
-    ...over(state, { all, list, change, remove, install, verifyHostname }),
+    ...over(state, { all, list, change, remove, install, setHostname, verifyHostname }),
     owned: (id: string, account: Account) => owned(state, id, account).pipe(sqlOrDie),
     provision: state.creation.provision,
     create: state.creation.create,

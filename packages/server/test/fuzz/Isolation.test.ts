@@ -106,6 +106,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "tunnels.create": ({ hostname }) => ({ name: "n", hostname }),
   "tunnels.change": () => ({ name: "stolen", require_login: false }),
   "tunnels.grant": () => ({ grantee: "thief" }),
+  "tunnels.setHostname": () => ({ hostname: null }),
   "tunnels.allowVisitor": () => ({ email: "thief@thieves.example" }),
   "tunnelControls.saveAlert": () => ({ webhook_url: "https://thieves.example/", threshold_minutes: 1 }),
   "tunnelControls.setAccess": () => ({ expires_at: 1, schedule: null }),

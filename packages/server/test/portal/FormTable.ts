@@ -195,8 +195,8 @@ export const tableOf = (place: Place): Table => {
       ways: [
         {
           given: { subject: "limit-kim", what: "tunnels", max: "90" },
-          refuses: { subject: ["", "x".repeat(256)], what: ["", "links"], max: numbers(0, 1_000_000) },
-          accepts: { max: ["0", "1000000"], what: ["channels"] }
+          refuses: { subject: ["", "x".repeat(256)], what: ["", "links"], max: numbers(0, 1_000_000).slice(1) },
+          accepts: { max: ["", "0", "1000000"], what: ["channels", "ports", "hosts"] }
         }
       ]
     },

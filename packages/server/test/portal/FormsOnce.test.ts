@@ -42,6 +42,8 @@ const repeatable: ReadonlyArray<string> = [
     "grants/:grantee/delete",
     "reclaim-cert-slot",
     "cert-claim-opt-out",
+    "hostname",
+    "hostname/remove",
     "verify-hostname",
     "badge/disable",
     "alert/delete",

@@ -265,6 +265,27 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages
     })
   )
 
+  it.effect(
+    "take a host name of the owner's own, show the records to copy, and look for them while they are open",
+    () =>
+      Effect.gen(function* () {
+        const ivy = person("domain-ivy")
+        const { body } = yield* ask(ivy, "/me/tunnels", { name: "attic" })
+        const own = `/portal/tunnels/${String(body["id"])}`
+        const settings = Effect.map(open(ivy, `${own}?tab=settings`), ({ text }) => text)
+        assert.include(yield* settings, `action="${own}/hostname"`)
+        const sent = yield* post(ivy, `${own}/hostname`, { hostname: " WWW.Ivy.example " })
+        assert.strictEqual(sent.headers.get("location"), `${own}?tab=settings#domain`)
+        const asked = yield* settings
+        assert.include(asked, `data-check="${own}/verify-hostname"`)
+        assert.match(asked, /<code data-copy="[^"]+" data-copied="[^"]+">_catenet-challenge\.www\.ivy\.example</u)
+        assert.include(asked, String(body["hostname"]), "the name before leads there")
+        assert.strictEqual((yield* post(ivy, `${own}/hostname`, { hostname: "com" })).status, 409)
+        yield* post(ivy, `${own}/hostname/remove`, {})
+        assert.notInclude(yield* settings, "data-check")
+      })
+  )
+
   it.effect("find, filter and sort tunnels by what the address asks for, and keep it in every link", () =>
     Effect.gen(function* () {
       const fay = person("list-fay")

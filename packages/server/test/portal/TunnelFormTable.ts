@@ -47,6 +47,16 @@ export const tunnelForms = ({ channel }: Place) => {
     "/portal/tunnels/:id/grants/:grantee/delete": button,
     "/portal/tunnels/:id/reclaim-cert-slot": button,
     "/portal/tunnels/:id/cert-claim-opt-out": toggle,
+    "/portal/tunnels/:id/hostname": {
+      ways: [
+        {
+          given: { hostname: "www.form.example" },
+          refuses: { hostname: ["", " ", "a..b", "-a.example", `${"a".repeat(64)}.example`] },
+          accepts: { hostname: ["a.example", `${"a".repeat(63)}.example`] }
+        }
+      ]
+    },
+    "/portal/tunnels/:id/hostname/remove": button,
     "/portal/tunnels/:id/verify-hostname": button,
     "/portal/tunnels/:id/rotate-token": button,
     "/portal/tunnels/:id/badge/enable": button,

@@ -100,6 +100,17 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("tunnels", (
         verify(failing, 502, "DnsUnanswered"),
         verify({ as, at }, 409, "NoHostnameToVerify"),
         foreign("verifyHostname"),
+        row("setHostname", 200, { as, at, body: { hostname: "wanted.example.org" } }),
+        row("setHostname", 200, { as, at, body: { hostname: null } }),
+        row("setHostname", "409 HostnameTaken", { ...missing, body: { hostname: "first.example.test" } }),
+        row("setHostname", "409 HostnameReserved", { as, at, body: { hostname: "com" } }),
+        row("setHostname", "409 HostnameHeld", { ...proved, body: { hostname: "wanted.example.org" } }),
+        row("setHostname", "400 PortRefused", {
+          as: ian,
+          at: { id: ported.id },
+          body: { hostname: "ssh.example.org" }
+        }),
+        foreign("setHostname", { body: { hostname: null } }),
         row("list", 200, { as, query: "?limit=1" }),
         row("get", 200, { as, at }),
         foreign("get"),

@@ -97,11 +97,16 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 second
       assert.strictEqual(wrong.code, 2)
       gated.kill()
       yield* Effect.promise(() => gated.exited)
-      const other = yield* ended(at, ["http", String(port), "--name", "desk", "--host", "other.zone.test"])
-      assert.strictEqual(other.code, 4)
-      assert.include(other.stderr, "has the host name desk.zone.test, not other.zone.test")
+      const reserved = yield* ended(at, ["http", String(port), "--name", "desk", "--host", "zone.test"])
+      assert.strictEqual(reserved.code, 4)
+      assert.include(reserved.stderr, "The host name zone.test cannot be used for a tunnel")
+      const other = yield* running(at, ["http", String(port), "--name", "desk", "--host", "other.zone.test"])
+      yield* Effect.promise(() => eventually(async () => other.stdout() !== "", "an address", 12_000))
+      assert.strictEqual(other.stdout(), "https://other.zone.test/\n")
+      other.kill()
+      yield* Effect.promise(() => other.exited)
       const file = yield* ended(at, ["export"])
-      assert.include(file.stdout, `services:\n  desk:\n    to: localhost:${port}\n    host: desk.zone.test\n`)
+      assert.include(file.stdout, `services:\n  desk:\n    to: localhost:${port}\n    host: other.zone.test\n`)
       for (const bad of [
         ["--control-plane", "portal"],
         ["--host", "a..b"]

@@ -100,7 +100,7 @@ const limits = (texts: Texts, { defaults, limited, sent }: Facts) => {
         label: texts.limitWhat,
         options: things.map((what) => [what, texts.limits[what]] as const)
       })}
-      ${field({ ...values("max"), type: "number", label: texts.limitMax, hint: texts.limitMaxHint })}
+      ${field({ ...values("max"), type: "number", isOptional: true, label: texts.limitMax, hint: texts.limitMaxHint })}
       <button>${texts.limitSet}</button></form>`
 }
 

@@ -27,6 +27,7 @@ const tabOfForm: ReadonlyMap<string, Tab> = new Map([
   ["share", "access"],
   ["access", "access"],
   ["rename", "settings"],
+  ["hostname", "settings"],
   ["alert", "settings"],
   ["bridge", "settings"]
 ])

@@ -43,6 +43,20 @@ export const text = `"use strict";
     addEventListener("pagehide", () => events.close());
   }
 
+  const check = async () => {
+    const { dataset } = document.querySelector("[data-check]");
+    if (!document.hidden) try {
+      await fetch(dataset.check, { method: "POST", body: new URLSearchParams(), redirect: "manual" });
+      const response = await fetch(location.href, { headers: { accept: "text/html" } });
+      const next = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("domain");
+      if (next !== null && next.querySelector("[data-check]") === null) return location.reload();
+      const foot = "#domain footer";
+      if (next !== null) document.querySelector(foot).replaceWith(next.querySelector("footer"));
+    } catch {}
+    setTimeout(check, 15000);
+  };
+  if (document.querySelector("[data-check]") !== null) setTimeout(check, 15000);
+
   const search = document.getElementById("find");
   addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;

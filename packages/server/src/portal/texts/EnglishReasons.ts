@@ -15,6 +15,7 @@ export const reasonsTexts = {
   reasonUnknown: "This value is not accepted.",
   reasons: {
     name: `Give a name of 1 to ${maxTunnelName} characters, without control characters.`,
+    hostname: "Give a host name such as www.example.org.",
     webhook_url: `Give an https address of at most ${maxReceiverLength} characters, without user name and password.`,
     threshold_minutes: `Give a whole number from 1 to ${maxThresholdMinutes}.`,
     token: "Give the token that the receiver takes: printable ASCII without blanks.",

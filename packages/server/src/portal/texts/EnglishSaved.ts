@@ -17,6 +17,8 @@ export const savedTexts = {
     "/portal/tunnels/:id/grants/:grantee/delete": "The account no longer sees the tunnel.",
     "/portal/tunnels/:id/reclaim-cert-slot": "The name queues for a certificate again.",
     "/portal/tunnels/:id/cert-claim-opt-out": "Saved: whether the name gets a certificate of its own.",
+    "/portal/tunnels/:id/hostname": "Saved: the host name of the tunnel.",
+    "/portal/tunnels/:id/hostname/remove": "The name is given up.",
     "/portal/tunnels/:id/verify-hostname": "The records of the name were checked.",
     "/portal/tunnels/:id/rotate-token": "The token is replaced. Make a new line for each agent.",
     "/portal/tunnels/:id/badge/enable": "The badge is on.",

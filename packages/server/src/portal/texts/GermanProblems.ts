@@ -17,6 +17,7 @@ export const reasonsTexts: ReasonTexts = {
   reasonUnknown: "Dieser Wert wird nicht angenommen.",
   reasons: {
     name: `Geben Sie einen Namen aus 1 bis ${maxTunnelName} Zeichen ohne Steuerzeichen an.`,
+    hostname: "Geben Sie einen Hostnamen wie www.example.org an.",
     webhook_url: `Geben Sie eine https-Adresse aus höchstens ${maxReceiverLength} Zeichen ohne Benutzernamen und Passwort an.`,
     threshold_minutes: `Geben Sie eine ganze Zahl von 1 bis ${maxThresholdMinutes} an.`,
     token: "Geben Sie das Token an, das der Empfänger nimmt: druckbares ASCII ohne Leerzeichen.",
@@ -97,6 +98,7 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
   ["AccessRefused", ["Öffnungszeiten abgelehnt", "Eine Angabe zu den Öffnungszeiten ist nicht brauchbar."]],
   ["AlertRefused", ["Meldung abgelehnt", "Eine Angabe zur Meldung ist nicht brauchbar."]],
   ["ClaimNotLapsed", ["Nichts zurückzuholen", "Der Platz des Tunnels in der Warteschlange ist nicht verfallen."]],
+  ["HostnameHeld", ["Name vergeben", "Der Tunnel hat einen eigenen Namen; geben Sie ihn zuerst auf."]],
   ["HostnameNotProved", ["Name nicht nachgewiesen", "Das DNS zeigt keinen Eintrag, der den Namen nachweist."]],
   ["HostnameReserved", ["Name vorbehalten", "Dieser Name kann keinem Tunnel gehören."]],
   ["HostnameTaken", ["Name vergeben", "Dieser Name gehört schon zu einem anderen Tunnel."]],

@@ -17,6 +17,8 @@ export const savedTexts: SavedTexts = {
     "/portal/tunnels/:id/grants/:grantee/delete": "Das Konto sieht den Tunnel nicht mehr.",
     "/portal/tunnels/:id/reclaim-cert-slot": "Der Name wartet wieder auf ein Zertifikat.",
     "/portal/tunnels/:id/cert-claim-opt-out": "Gespeichert: ob der Name ein eigenes Zertifikat bekommt.",
+    "/portal/tunnels/:id/hostname": "Gespeichert: der Hostname des Tunnels.",
+    "/portal/tunnels/:id/hostname/remove": "Der Name ist aufgegeben.",
     "/portal/tunnels/:id/verify-hostname": "Die Einträge des Namens sind geprüft.",
     "/portal/tunnels/:id/rotate-token": "Das Token ist ersetzt. Nun für jeden Agenten eine neue Zeile erzeugen.",
     "/portal/tunnels/:id/badge/enable": "Das Zeichen ist an.",

@@ -17,7 +17,9 @@ const Claim = Schema.Struct({
   provedAt: Schema.NullOr(Schema.Int),
   checkedAt: Schema.NullOr(Schema.Int),
   provisioned: Schema.Boolean,
-  /** Whether the name leads to the tunnel. */
+  /** The name that leads to the tunnel. */
+  current: Schema.NullOr(Hostname),
+  /** Whether it is this one. */
   isHeld: Schema.Boolean,
   /** Whether the tunnel's orders have all reached the edge. */
   isSettled: Schema.Boolean
@@ -28,11 +30,13 @@ export type Claim = typeof Claim.Type
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const claim = sql`select c.tunnel_id, c.hostname, t.routing_token, quota_subject(t.subject), c.proved_at, c.checked_at, c.provisioned,
-    t.hostname is not distinct from c.hostname as is_held,
+    t.hostname as current, t.hostname is not distinct from c.hostname as is_held,
     not exists (select 1 from outbox o where o.queue = t.routing_token and o.refused_at is null) as is_settled
     from hostname_claims c join tunnels t on t.id = c.tunnel_id`
 
   return {
+    /** Claims of an account and of those that share its limit come one after the other. */
+    lock: (subject: string) => sql`select pg_advisory_xact_lock(hashtextextended(quota_subject(${subject}), 6))`,
     /** How many host names of their own the account and those that share its limit have, and may have. */
     room: SqlSchema.findOne({
       Request: Schema.Struct({ subject: Schema.String, usualMost: Schema.Int }),
@@ -70,8 +74,15 @@ const make = Effect.gen(function* () {
       sql`update hostname_claims set proved_at = ${now}, checked_at = ${now} where tunnel_id = ${id}`,
     missed: (id: TunnelId, now: number) =>
       sql`update hostname_claims set proved_at = null, checked_at = ${now} where tunnel_id = ${id}`,
-    /** The name leads to the tunnel from now on. */
-    attach: ({ hostname, tunnelId }: Claim) => sql`update tunnels set hostname = ${hostname} where id = ${tunnelId}`,
+    name: (id: TunnelId, hostname: Hostname | null) => sql`update tunnels set hostname = ${hostname} where id = ${id}`,
+    drop: (id: TunnelId) => sql`delete from hostname_claims where tunnel_id = ${id}`,
+    /** The name is free, and has no address records. */
+    release: (hostname: Hostname, token: RoutingToken) =>
+      Effect.all([
+        sql`delete from hosts where hostname = ${hostname} and routing_token = ${Redacted.value(token)}`,
+        sql`delete from address_records where hostname = ${hostname} and published is null`,
+        sql`update address_records set wanted = false, due_at = 0, attempts = 0 where hostname = ${hostname}`
+      ]),
     /** The tunnel loses the name, and claims it as before its proof. */
     detach: ({ hostname, routingToken, tunnelId }: Claim) =>
       Effect.all([

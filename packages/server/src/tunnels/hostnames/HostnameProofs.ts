@@ -25,6 +25,7 @@ import { over } from "../../runtime/Over.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { mapConstraint } from "../../store/Constraint.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
+import { lead } from "./HostnameClaims.ts"
 import { type Claim, HostnameProofStore } from "./HostnameProofStore.ts"
 import { HostnameRules } from "./HostnameRules.ts"
 import { Hosts } from "./Hosts.ts"
@@ -70,15 +71,15 @@ const outdatedHolder = Effect.fnUntraced(function* (state: State, { hostname, tu
 
 /** Gives the name to the tunnel whose proof was just seen. */
 const attach = Effect.fnUntraced(
-  function* ({ hosts, store }: State, id: TunnelId, outdated: Option.Option<Claim>) {
+  function* ({ hosts, outbox, store }: State, id: TunnelId, outdated: Option.Option<Claim>) {
     const found = yield* store.locked(id)
     if (Option.isNone(found)) return yield* new TunnelNotFound()
     const claim = found.value
     if (claim.isHeld) return { token: claim.routingToken, ids: [] }
     if (Option.isSome(outdated)) yield* store.detach(outdated.value)
-    yield* store.attach(claim)
-    const { ids } = yield* hosts.record(claim.routingToken, claim.hostname, "account")
-    return { token: claim.routingToken, ids }
+    const { current, hostname, routingToken } = claim
+    const ids = yield* lead({ claims: store, hosts, outbox }, { hostname: current, id, routingToken }, hostname)
+    return { token: routingToken, ids }
   },
   (self, state) => state.store.transaction(self)
 )
@@ -132,23 +133,21 @@ const isBrokered = Effect.fn("HostnameProofs.isBrokered")(function* (
   return Option.isNone(claim) || claim.value.provisioned
 }, sqlOrDie)
 
+/** Why the proof of a tunnel's own name was not seen, or does not give it the name. */
+export type ProofRefusal =
+  | DnsUnanswered
+  | HostnameNotProved
+  | HostnameReserved
+  | HostnameTaken
+  | NoHostnameToVerify
+  | RateLimited
+  | TunnelNotFound
+
 export class HostnameProofs extends Context.Service<
   HostnameProofs,
   {
     /** Looks for the proof of the tunnel's own name; with it the name leads to the tunnel. */
-    readonly verify: (
-      account: Caller["Service"],
-      id: TunnelId
-    ) => Effect.Effect<
-      void,
-      | DnsUnanswered
-      | HostnameNotProved
-      | HostnameReserved
-      | HostnameTaken
-      | NoHostnameToVerify
-      | RateLimited
-      | TunnelNotFound
-    >
+    readonly verify: (account: Caller["Service"], id: TunnelId) => Effect.Effect<void, ProofRefusal>
     /**
      * Whether the owner of a routed name may have a certificate for it: the platform gave the name, an operator did, or
      * its proof is in DNS now. DNS that does not answer is no proof.

@@ -2,12 +2,13 @@
  * Who may have which host name, and what a proof by DNS changes.
  * One file, since all cases ask one server whose zone and name server are started once.
  */
+import { until } from "@catenet/testing/Eventually"
 import { NameServer } from "@catenet/testing/server/dns/NameServer"
 import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { PublicDns } from "./PublicDns.ts"
-import { ask, claimed, create, offer, routed, server, sql, tokenOf, verify } from "./ZoneServer.ts"
+import { ask, claimed, create, offer, rename, routed, server, sql, tokenOf, verify } from "./ZoneServer.ts"
 
 const zone = "tunnels.zone.example"
 const mayIssue = (token: string, hostname: string) =>
@@ -115,6 +116,8 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a host name
       yield* ask("max", `/me/tunnels/${first?.body.id}`, undefined, "DELETE")
       assert.strictEqual((yield* create("max", "www.max-5.example")).status, 200)
       assert.deepInclude((yield* create("max", "www.max-6.example")).body, limited)
+      const { body: given } = yield* ask("max", "/me/tunnels", { name: "more" })
+      assert.deepInclude((yield* rename("max", given.id, "www.max-6.example")).body, limited)
       assert.strictEqual(yield* allow(null), 1000)
       assert.strictEqual((yield* create("max", "www.max-6.example")).status, 200)
     })
@@ -234,6 +237,70 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a proof of 
       const spent = answers.filter(({ status }) => status === 429).length
       assert.isTrue(spent === 1 || spent === 0, "one, unless the minute changed between")
       assert.strictEqual(answers.filter(({ status }) => status === 200).length, 30 - spent)
+    })
+  )
+})
+
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("another host name of a tunnel", (it) => {
+  it.effect("leads to it once its proof was seen; until then the one before does, which is free afterwards", () =>
+    Effect.gen(function* () {
+      const { orders } = yield* RecordingEdge
+      const released = (hostname: string) =>
+        orders.filter(({ path }) => path === `/admin/release-host/${hostname}`).length
+      const { body: made } = yield* ask("ada", "/me/tunnels", { name: "swap" })
+      const asked = yield* rename("ada", made.id, "WWW.Swap.example.")
+      assert.deepInclude(asked.body, { hostname: made.hostname, status: "gelb" })
+      assert.deepInclude(asked.body.hostname_proof, { hostname: "www.swap.example", state: "pending" })
+      assert.deepStrictEqual((yield* rename("ada", made.id, "www.swap.example")).body, asked.body, "asked again")
+      assert.deepInclude((yield* verify("ada", made.id)).body, { code: "HostnameNotProved" })
+      assert.isEmpty(yield* routed("www.swap.example"))
+
+      const [{ name, value }] = asked.body.hostname_proof.records
+      yield* PublicDns.use(({ publish }) => publish("TXT", name, value))
+      const proved = yield* verify("ada", made.id)
+      assert.deepInclude(proved.body, { hostname: "www.swap.example", status: "gelb" })
+      const token = yield* tokenOf("ada", made.id)
+      assert.deepStrictEqual([yield* routed("www.swap.example"), released(made.hostname)], [[token], 1])
+      const rows = yield* sql(
+        (sql) => sql`
+        select hostname from hosts where routing_token = ${token}
+        union all select hostname from address_records where hostname = ${made.hostname} and wanted`
+      )
+      assert.deepStrictEqual(rows, [{ hostname: "www.swap.example" }])
+
+      // One at a time: the proved name is given up first, and the platform's is there again.
+      const held = { status: 409, code: "HostnameHeld", hostname: "www.swap.example" }
+      assert.deepInclude((yield* rename("ada", made.id, "other.example")).body, held)
+      const given = yield* rename("ada", made.id, null)
+      assert.deepInclude(given.body, { hostname: made.hostname, hostname_proof: null, status: "gelb" })
+      yield* until(
+        Effect.sync(() => released("www.swap.example")),
+        (count) => count === 1
+      )
+      assert.strictEqual((yield* create("eve", "www.swap.example")).status, 200)
+    })
+  )
+
+  it.effect("may be another one of the zone, at once, and is refused where no tunnel can have it", () =>
+    Effect.gen(function* () {
+      const { body: made } = yield* ask("ada", "/me/tunnels", { name: "pick" })
+      yield* create("eve", `picked.${zone}`)
+      for (const [hostname, code] of [
+        [`picked.${zone}`, "HostnameTaken"],
+        [`portal.${zone}`, "HostnameReserved"],
+        ["com", "HostnameReserved"]
+      ] as const)
+        assert.deepInclude((yield* rename("ada", made.id, hostname)).body, { status: 409, code }, hostname)
+      assert.deepStrictEqual((yield* ask("ada", `/me/tunnels/${made.id}`)).body, made, "nothing has changed")
+      const { body } = yield* rename("ada", made.id, `mine.${zone}`)
+      assert.deepStrictEqual(body, { ...made, hostname: `mine.${zone}` })
+      assert.strictEqual((yield* create("eve", made.hostname)).status, 200, "the one before is free")
+      // What was claimed and not proved gives way to the next wish, or to none.
+      yield* rename("ada", made.id, "one.pick.example")
+      const two = yield* rename("ada", made.id, "two.pick.example")
+      assert.deepInclude(two.body.hostname_proof, { hostname: "two.pick.example", state: "pending" })
+      assert.deepStrictEqual((yield* rename("ada", made.id, null)).body, body)
+      assert.deepInclude((yield* rename("eve", made.id, null)).body, { status: 404, code: "TunnelNotFound" })
     })
   )
 })

@@ -51,6 +51,8 @@ export const ask = (sub: string, path: string, body?: unknown, method?: string) 
   })
 
 export const create = (sub: string, hostname: string) => ask(sub, "/me/tunnels", { name: "site", hostname })
+export const rename = (sub: string, id: string, hostname: string | null) =>
+  ask(sub, `/me/tunnels/${id}/hostname`, { hostname }, "PUT")
 export const verify = (sub: string, id: string) => ask(sub, `/me/tunnels/${id}/verify-hostname`, undefined, "POST")
 export const tokenOf = (sub: string, id: string) =>
   Effect.map(ask(sub, `/me/tunnels/${id}/install`, {}), ({ body }) => String(body.routing_token))

@@ -18,23 +18,41 @@ const naming = (texts: Texts, { id, name }: Tunnel, sent: Sent | undefined) =>
     { lead: texts.nameLead }
   )
 
-const proving = (texts: Texts, id: string, proof: NonNullable<Tunnel["hostname_proof"]>) =>
-  proof.state === "proved"
-    ? section(texts.domainTitle, markup`<p class="pad">${texts.proofProved(proof.hostname)}</p>`, { id: "domain" })
-    : section(
-        texts.domainTitle,
-        markup`<table><caption class="hidden">${texts.proofTitle}</caption><thead><tr><th scope="col">${texts.recordType}</th><th scope="col">${texts.recordName}</th><th scope="col">${texts.recordValue}</th></tr></thead>
+/** A host name of the owner's own: the field for it, the records that prove it, or that it is proved. */
+const domain = (texts: Texts, { hostname_proof: proof, id, kind }: Tunnel, sent: Sent | undefined) => {
+  if (kind !== "http") return undefined
+  const own = `/portal/tunnels/${id}`
+  if (proof === null || sent?.form === "hostname")
+    return section(
+      texts.domainTitle,
+      markup`<div class="pad"><form class="inline-form" method="post" action="${own}/hostname">
+      ${field({ ...valuesOf(texts, sent, "hostname")("hostname"), label: texts.domainName, hint: texts.domainHint })}
+      <button>${texts.domainAsk}</button></form></div>`,
+      { lead: texts.domainLead, id: "domain" }
+    )
+  const giveUp = (text: string) => button(`${own}/hostname/remove`, text)
+  if (proof.state === "proved")
+    return section(texts.domainTitle, markup`<p class="pad">${texts.proofProved(proof.hostname)}</p>`, {
+      id: "domain",
+      aside: giveUp(texts.domainGiveUp)
+    })
+  const cell = (label: string, text: string) =>
+    markup`<td data-label="${label}"><code data-copy="${texts.copy}" data-copied="${texts.copied}">${text}</code></td>`
+  return section(
+    texts.domainTitle,
+    markup`<table data-check="${own}/verify-hostname"><caption class="hidden">${texts.proofTitle}</caption><thead><tr><th scope="col">${texts.recordType}</th><th scope="col">${texts.recordName}</th><th scope="col">${texts.recordValue}</th></tr></thead>
       <tbody>${proof.records.map(
         ({ name, type, value }) =>
-          markup`<tr><th scope="row" data-label="${texts.recordType}">${type}</th><td data-label="${texts.recordName}"><code>${name}</code></td><td data-label="${texts.recordValue}"><code>${value}</code></td></tr>`
+          markup`<tr><th scope="row" data-label="${texts.recordType}">${type}</th>${cell(texts.recordName, name)}${cell(texts.recordValue, value)}</tr>`
       )}</tbody></table>
-      ${proof.checked_at === null ? undefined : markup`<footer><span>${texts.proofChecked} ${timestamp(proof.checked_at)}</span></footer>`}`,
-        {
-          lead: texts.proofText(proof.hostname),
-          id: "domain",
-          aside: button(`/portal/tunnels/${id}/verify-hostname`, texts.proofButton)
-        }
-      )
+      <footer><span>${texts.proofLive}${proof.checked_at === null ? undefined : markup` ${texts.proofChecked} ${timestamp(proof.checked_at)}`}</span></footer>`,
+    {
+      lead: texts.proofText(proof.hostname),
+      id: "domain",
+      aside: markup`<div class="row">${button(`${own}/verify-hostname`, texts.proofButton)}${giveUp(texts.domainCancel)}</div>`
+    }
+  )
+}
 
 /** Where the alert goes, how it stands, and its last deliveries. */
 const delivery = (texts: Texts, { at, detail, event, status }: Controls["deliveries"][number]) =>
@@ -128,9 +146,7 @@ const danger = (texts: Texts, { id }: Tunnel) => {
 }
 
 export const render = (texts: Texts, tunnel: Tunnel, controls: Controls, sent: Sent | undefined) =>
-  markup`<div class="stack-wide narrow-page">${naming(texts, tunnel, sent)}${
-    tunnel.hostname_proof === null ? undefined : proving(texts, tunnel.id, tunnel.hostname_proof)
-  }${alerting(texts, tunnel, controls, sent)}<section class="panel">${bridge(texts, tunnel, sent)}${receipts(
+  markup`<div class="stack-wide narrow-page">${naming(texts, tunnel, sent)}${domain(texts, tunnel, sent)}${alerting(texts, tunnel, controls, sent)}<section class="panel">${bridge(texts, tunnel, sent)}${receipts(
     texts,
     tunnel.id,
     controls.receiptKeys
