@@ -103,10 +103,7 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
   ["HostnameReserved", ["Name vorbehalten", "Dieser Name kann keinem Tunnel gehören."]],
   ["HostnameTaken", ["Name vergeben", "Dieser Name gehört schon zu einem anderen Tunnel."]],
   ["NoHostnameToVerify", ["Kein Name nachzuweisen", "Dieser Tunnel hat keinen eigenen Namen, der nachzuweisen wäre."]],
-  [
-    "DnsUnanswered",
-    ["Das DNS antwortet nicht", "Die Einträge konnten nicht gelesen werden. Versuchen Sie es noch einmal."]
-  ],
+  ["DnsUnanswered", ["Das DNS antwortet nicht", "Die Einträge sind nicht lesbar. Versuchen Sie es noch einmal."]],
   [
     "ReceiptsUnavailable",
     ["Belege nicht verfügbar", "Die Belege können jetzt nicht ausgegeben werden. Versuchen Sie es später."]
