@@ -10,12 +10,6 @@ const setups: Readonly<Record<string, ReadonlyArray<string>>> = {
   server: [postgres, programs],
   stack: [postgres, programs]
 }
-/**
- * Files share a worker and import what they need once, since they leave nothing behind for the next one: their layers end with
- * their scopes. Those of `stack` set variables of the process and start programs, so each has a worker of its own.
- */
-const isolated = new Set(["stack"])
-
 /** Where listeners that pile up on a connection are found by a warning of the process, which fails the test. */
 const carryingConnections = new Set(["wire", "proxy", "edge"])
 
@@ -27,7 +21,8 @@ const unit = (name: string) => ({
     globalSetup: [...(setups[name] ?? [])],
     ...(carryingConnections.has(name) ? { setupFiles: ["../testing/src/setup/noWarnings.ts"] } : {}),
     name,
-    isolate: isolated.has(name),
+    // Files share a worker and import what they need once, since they leave nothing behind: their layers end with their scopes.
+    isolate: false,
     root: `packages/${name}`,
     include: ["test/**/*.test.ts"],
     exclude: ["test/**/*.e2e.test.ts"],
@@ -37,6 +32,7 @@ const unit = (name: string) => ({
 
 const wholeProcesses = {
   root: "packages/stack",
+  isolate: false,
   globalSetup: [postgres, programs],
   testTimeout: 300_000,
   hookTimeout: 300_000

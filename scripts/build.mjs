@@ -39,7 +39,10 @@ const writeJson = (path, value) => {
 
 const tsc = (config) => {
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
-  const { status } = spawnSync(process.execPath, [compiler, "-p", config], { stdio: "inherit", cwd: root })
+  const { status } = spawnSync(process.execPath, [compiler, "--checkers", "1", "-p", config], {
+    stdio: "inherit",
+    cwd: root
+  })
   if (status !== 0) process.exit(1)
 }
 

@@ -44,7 +44,9 @@ const start = (isQuiet, script, args) =>
 const run = (script, ...args) => start(false, script, args)
 const runQuietly = (script, ...args) => start(true, script, args)
 
-const check = (by = run) => by(from("typescript", "bin", "tsc"), "--noEmit", "-p", join(root, "tsconfig.json"))
+/** With one checker: each further one works out anew what it has in common with the others, which doubles the processor time. */
+const check = (by = run) =>
+  by(from("typescript", "bin", "tsc"), "--noEmit", "--checkers", "1", "-p", join(root, "tsconfig.json"))
 const lint = (by = run) => {
   installLinters()
   const linters = [

@@ -28,7 +28,7 @@ import { Clients } from "./Clients.ts"
 import { OpenSockets, descriptors, megabytes } from "./OpenSockets.ts"
 
 /** A leak of 4 KiB per case would show; the campaign runs 50,000. */
-const caseCount = Number(process.env["CT_FUZZ_CASES"] ?? 3_000)
+const caseCount = Number(process.env["CT_FUZZ_CASES"] ?? 1_500)
 const firstSeed = Number(process.env["CT_FUZZ_SEED"] ?? 1)
 /** Cases that fill what is filled once: compiled code, TLS tickets, pools. */
 const warmUp = Math.min(4_000, caseCount / 3)

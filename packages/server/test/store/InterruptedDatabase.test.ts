@@ -133,11 +133,11 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a replica", (it) => {
     Effect.gen(function* () {
       const { database, ready } = yield* started(Infinity)
       yield* Effect.forEach(
-        Array.from({ length: 40 }, (_, n) => n),
+        Array.from({ length: 20 }, (_, n) => n),
         (n) =>
           Effect.andThen(
             Effect.all(
-              Array.from({ length: 40 }, () => ready),
+              Array.from({ length: 10 }, () => ready),
               { concurrency: "unbounded" }
             ).pipe(Effect.timeout("10 seconds")),
             Effect.sync(() => database.goAway(n % 5))

@@ -8,14 +8,15 @@ import { type Address, Realm, variables } from "@catenet/testing/server/gate/Sig
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { mkdtempSync, rmSync } from "node:fs"
+import { randomUUID } from "node:crypto"
+import { mkdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "../../src/Ports.ts"
 import { type Page, visitor } from "./CookieVisits.ts"
 
-/** The edge's folder, where the control plane reads the root that agents pin. */
-const folder = Effect.runSync(Effect.cached(Effect.sync(() => mkdtempSync(join(tmpdir(), "catenet-account-")))))
+/** The edge's folder, where the control plane reads the root that agents pin. Files that share a process use it in turns. */
+const folder = join(tmpdir(), `catenet-account-${randomUUID()}`)
 const port = () => Effect.runSync(Effect.cached(freePort("127.0.0.1")))
 const adminPort = port()
 const meshPort = port()
@@ -29,7 +30,7 @@ const controlPlane = Layer.unwrap(
       ...(yield* variables),
       CT_CP_HOSTNAME_ZONE: "zone.test",
       CT_CP_MESH_EDGE_PORT: String(yield* meshPort),
-      CT_CP_EDGE_CERT_PATH: join(yield* folder, "edge-cert.der"),
+      CT_CP_EDGE_CERT_PATH: join(folder, "edge-cert.der"),
       CT_CP_EDGE_ADMIN_URL: `http://127.0.0.1:${yield* adminPort}`
     })
   })
@@ -45,10 +46,11 @@ const edge = Effect.gen(function* () {
     CT_EDGE_UDP_PORTS: String(yield* publicUdpPort),
     CT_EDGE_ID: "primary"
   }
-  const at = yield* Effect.acquireRelease(folder, (made) =>
-    Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+  yield* Effect.acquireRelease(
+    Effect.sync(() => mkdirSync(folder)),
+    () => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
   )
-  return yield* start(variables, { folder: at })
+  return yield* start(variables, { folder })
 })
 
 export class AccountEdge extends Context.Service<AccountEdge, TestEdge>()("test/AccountEdge") {

@@ -35,8 +35,8 @@ const visit = ({ ca, host, port }: Target, agent: Agent | false) =>
     sent.end()
   })
 
-/** So many a second until the signal, however long each takes; resolves when the last one has left. */
-export const steadyVisitors = (target: Target, perSecond: number, signal: AbortSignal) => {
+/** So many a second until the signal, however long each takes; resolves when the last one has left. `keeps` is one who stays. */
+export const steadyVisitors = (target: Target, perSecond: number, signal: AbortSignal, keeps = true) => {
   const seen: Seen = { visits: 0, lost: [], certificates: new Set(), kept: 0 }
   const running = new Set<Promise<void>>()
   const come = (agent: Agent | false, heard: (socket: TLSSocket) => void) => {
@@ -70,7 +70,7 @@ export const steadyVisitors = (target: Target, perSecond: number, signal: AbortS
     }
     agent.destroy()
   }
-  const done = Promise.all([arrive(), stay()]).then(async () => {
+  const done = Promise.all([arrive(), keeps ? stay() : undefined]).then(async () => {
     await Promise.all(running)
     return seen
   })

@@ -1,7 +1,9 @@
+import { agentProgram } from "@catenet/testing/agent/AgentProgram"
 import { server } from "@catenet/testing/server/Accounts"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { freePorts, onlyNodeAndNpm, Spawned } from "@catenet/testing/stack/e2e/Stack"
+import { platformProgram } from "@catenet/testing/stack/PlatformProgram"
 import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
 import { Effect, Layer, Redacted } from "effect"
 import { execFile, execFileSync, spawnSync } from "node:child_process"
@@ -29,7 +31,9 @@ import { followStartPages } from "./StartPages.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../../..")
 const libraries = ["platform", "domain", "crypto", "wire", "proxy", "server", "edge", "agent"]
-const packages = [...libraries, "ct-agent", "catenet"]
+/** As the run has built them for all its tests. */
+const programs = { "ct-agent": dirname(agentProgram), catenet: dirname(platformProgram) }
+const packages = [...libraries, ...Object.keys(programs)]
 
 /** What somebody who checks with TypeScript would write. */
 const typed = `
@@ -50,7 +54,8 @@ describe("the published packages", () => {
   beforeAll(async () => {
     const run = promisify(execFile)
     const built = join(project, "dist")
-    await run(process.execPath, [join(root, "scripts", "build.mjs"), "--out", built, ...packages])
+    await run(process.execPath, [join(root, "scripts", "build.mjs"), "--out", built, ...libraries])
+    for (const [name, folder] of Object.entries(programs)) cpSync(folder, join(built, name), { recursive: true })
     const folders = packages.map((name) => `./${name}`)
     const { stdout } = await run("npm", ["pack", "--silent", ...folders], { cwd: built })
     const files = stdout.trim().split("\n")
@@ -107,6 +112,8 @@ describe("the published packages", () => {
       "--strict",
       "--skipLibCheck",
       "false",
+      "--checkers",
+      "1",
       "--outDir",
       "out"
     ]

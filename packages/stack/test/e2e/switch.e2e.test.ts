@@ -11,7 +11,8 @@ import { certificateRequest, traces } from "./KeyTraces.ts"
 import * as Openssl from "./Openssl.ts"
 import { order, shown, tunnel } from "./OrderingAgent.ts"
 import { recordingProxy } from "./RecordingProxy.ts"
-import { goOn, visitors } from "./SwitchVisitors.ts"
+import { steadyVisitors } from "./SteadyVisitors.ts"
+import * as SwitchVisitors from "./SwitchVisitors.ts"
 import { asAgent } from "./Tunnel.ts"
 
 /** Visitors a second, and for how long they come behind the switch; a campaign sets both. */
@@ -34,26 +35,18 @@ describe("the switch from gelb to gruen", () => {
     const shared = await tunnel(stack, host, origin)
     const agents = [await order(stack, shared, "one"), await order(stack, shared, "two")]
     const done = new AbortController()
-    const answers = new Map<string, number>()
-    const visitor = async () => {
-      while (!done.signal.aborted) {
-        const said = await ask(shared.target).then(
-          ({ status }) => String(status),
-          (error: Error) => error.message
-        )
-        answers.set(said, (answers.get(said) ?? 0) + 1)
-      }
-    }
-    const visitors = [visitor(), visitor(), visitor(), visitor()]
-    const all = () => [...answers.values()].reduce((sum, count) => sum + count, 0)
+    const { done: left, seen } = steadyVisitors(shared.target, rate, done.signal, false)
     await eventually(
       () => agents.every(({ certificate }) => certificate() !== undefined),
       () => `both have a certificate: ${agents.map(({ process }) => process.stderr).join("\n")}`
     )
     const own = new Set(agents.map(({ certificate }) => certificate()?.fingerprint256))
     await eventually(async () => own.has((await shown(shared))?.fingerprint256), "one of them is shown")
-    const before = all()
-    await eventually(() => all() > before + 50, "visitors go on")
+    const goOn = async () => {
+      const before = seen.visits
+      await eventually(() => seen.visits > before + rate, "visitors go on")
+    }
+    await goOn()
     // A certificate is lost: its agent serves with it until it ends, starts again without one, and orders another.
     const [lost] = agents
     const first = lost?.certificate()?.fingerprint256
@@ -64,14 +57,13 @@ describe("the switch from gelb to gruen", () => {
       () => (agents[0]?.certificate()?.fingerprint256 ?? first) !== first,
       () => `another certificate is there: ${agents[0]?.process.stderr}`
     )
-    const replaced = all()
-    await eventually(() => all() > replaced + 20, "visitors go on")
+    await goOn()
     const state = dirname(agents[0]?.folder ?? "")
     const admission = await asAgent(stack, state, "GET", `/agent/acme-admission/${shared.token}/${host}`)
     assert.deepInclude(await admission.json(), { status: "gruen" })
     done.abort()
-    await Promise.all(visitors)
-    assert.deepStrictEqual([...answers.keys()], ["200"], JSON.stringify([...answers]))
+    await left
+    assert.deepStrictEqual(seen.lost, [])
     assert.strictEqual(own.size, 2)
     const orders = agents.map(({ process }) => process.stderr + process.stdout)
     for (const log of orders) assert.notInclude(log, "dns-01")
@@ -89,7 +81,7 @@ describe("the switch from gelb to gruen", () => {
     const named = await tunnel(stack, "switch.localhost", origin)
     const agent = await order(stack, named, "one")
     const done = new AbortController()
-    const seen = visitors(named.target, rate, done.signal)
+    const seen = SwitchVisitors.visitors(named.target, rate, done.signal)
     await eventually(
       async () => {
         const own = agent.certificate()?.fingerprint256
@@ -97,7 +89,7 @@ describe("the switch from gelb to gruen", () => {
       },
       () => `the certificate of the agent is shown: ${agent.process.stderr}`
     )
-    await goOn(seconds)
+    await SwitchVisitors.goOn(seconds)
     done.abort()
     const { answers, certificates, rate: came, stayed } = await seen
     const own = agent.certificate()?.fingerprint256 ?? ""
