@@ -52,7 +52,9 @@ describe("a new tunnel's certificate", () => {
   })
   afterAll(async () => {
     done.abort()
-    await (await visitors).done
+    await (
+      await visitors
+    ).done
     await stack.dispose()
   })
 
