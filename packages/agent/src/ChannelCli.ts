@@ -32,6 +32,11 @@ const channelServe = Command.make(
       Flag.map(Option.getOrUndefined),
       Flag.withMetavar("COMMAND"),
       Flag.withDescription("Local MCP server on stdio that is offered to the peer, in addition to the built-in tools")
+    ),
+    env: Flag.String("env").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("Name of a variable that the MCP server gets; give the flag once for each"),
+      Flag.atLeast(0)
     )
   },
   loaded(async () => (await import("./commands/channel.ts")).serve)
@@ -42,7 +47,11 @@ const channelServe = Command.make(
   ),
   Command.withShortDescription("Serve tools, including those of a local MCP server"),
   Command.withExamples([
-    { command: `ct-agent channel serve --mcp-command "npx -y my-mcp-server"`, description: "Any MCP server on stdio" }
+    { command: `ct-agent channel serve --mcp-command "npx -y my-mcp-server"`, description: "Any MCP server on stdio" },
+    {
+      command: `ct-agent channel serve --mcp-command "npx -y my-mcp-server" --env API_TOKEN`,
+      description: "One that needs a variable"
+    }
   ])
 )
 

@@ -9,13 +9,14 @@ import { OutgoingProxy } from "../carrier/OutgoingProxy.ts"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import * as SessionHandler from "../channel/local/SessionHandler.ts"
 import * as McpClientProxy from "../channel/mcp/McpClientProxy.ts"
+import * as HandlerEnvironment from "../channel/serve/HandlerEnvironment.ts"
 import * as ServeLoop from "../channel/serve/ServeLoop.ts"
 import * as ChannelFailure from "../channel/session/ChannelFailure.ts"
 import * as ChannelSession from "../channel/session/ChannelSession.ts"
 import * as DirectPath from "../channel/session/DirectPath.ts"
 import type * as FallbackDialer from "../channel/session/FallbackDialer.ts"
 import * as SessionLifecycle from "../channel/session/SessionLifecycle.ts"
-import { Unreachable } from "../Failure.ts"
+import { Unreachable, UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as Credential from "../login/Credential.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
@@ -23,6 +24,7 @@ import { Events } from "../observe/Events.ts"
 import * as LocalHttpServer from "../observe/LocalHttpServer.ts"
 import * as LoginExpiry from "../observe/LoginExpiry.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
+import { isOwn } from "../settings/MemberRules.ts"
 import * as MemberSettings from "../settings/MemberSettings.ts"
 import * as Signals from "../terminal/Signals.ts"
 
@@ -104,10 +106,33 @@ const standardMcp = Effect.fnUntraced(function* (settings: Settings, broker: Fal
 export type Use =
   | { readonly as: "variables" }
   | { readonly as: "mcp" }
-  | { readonly as: "server"; readonly mcpCommand: string | undefined }
+  | { readonly as: "server"; readonly mcpCommand: string | undefined; readonly env: ReadonlyArray<string> }
 
-const usedAs = (settings: Settings, use: Use): Settings =>
-  use.as === "server" ? { ...settings, sessionHandler: { _tag: "Serve", mcpCommand: use.mcpCommand } } : settings
+const usedAs = (settings: Settings, use: Use): Settings => {
+  if (use.as !== "server") return settings
+  const passes = [...settings.serving.passes, ...use.env]
+  return {
+    ...settings,
+    serving: { ...settings.serving, passes },
+    sessionHandler: { _tag: "Serve", mcpCommand: use.mcpCommand }
+  }
+}
+
+/** A value would be in the list of processes; a variable of this program may be a key. */
+const allowed = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+  for (const name of names) {
+    if (!/^[A-Za-z_]\w*$/u.test(name))
+      return yield* new UsageWrong({
+        detail: "--env takes the name of a variable, such as --env API_TOKEN. Set its value before you start ct-agent."
+      })
+    if (isOwn(name))
+      return yield* new UsageWrong({
+        detail: `--env names ${name}, which is a variable of this program. Leave it out.`
+      })
+    if (HandlerEnvironment.isUnset(name))
+      return yield* new UsageWrong({ detail: `--env names ${name}, which is not set. Set it, or leave the flag out.` })
+  }
+})
 
 /** One session with a peer at a known address, whose key is configured. */
 const withoutEdge = Effect.fnUntraced(function* (
@@ -170,6 +195,7 @@ const body = Effect.fnUntraced(function* (settings: Settings, use: Use) {
 
 export const channel = (use: Use) =>
   Effect.gen(function* () {
+    if (use.as === "server") yield* allowed(use.env)
     const settings = usedAs(yield* MemberSettings.read(yield* configFile), use)
     yield* Effect.forEach(settings.warnings, (warning) => Effect.logWarning(warning), { discard: true })
     const layer = Layer.mergeAll(
@@ -194,5 +220,5 @@ export const channel = (use: Use) =>
   }).pipe(Effect.provide(NodeFileSystem.layer))
 
 /** Serves tools to the peer, those of a local MCP server among them. */
-export const serve = ({ mcpCommand }: { readonly mcpCommand: string | undefined }) =>
-  channel({ as: "server", mcpCommand })
+export const serve = (flags: { readonly mcpCommand: string | undefined; readonly env: ReadonlyArray<string> }) =>
+  channel({ as: "server", ...flags })

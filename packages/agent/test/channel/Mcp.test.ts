@@ -27,13 +27,15 @@ beforeAll(async () => {
   const script = { authority, channel, members: [initiator, acceptor] }
   broker = await startBroker(script)
   home = await makeHome()
-  const serving = { CT_AGENT_SERVICE_HANDLER_CMD: "tr a-z A-Z", CT_AGENT_SERVICES: "shout" }
+  const serving = { CT_AGENT_SERVICE_HANDLER_CMD: "tr a-z A-Z", CT_AGENT_SERVICES: "shout", NEEDED: "yes", OTHER: "no" }
   const command = `exec '${process.execPath}' '${toolServer}'`
   server = runAgent(home, { ...throughFrontDoor(broker, script, acceptor), ...serving }, [
     "channel",
     "serve",
     "--mcp-command",
-    command
+    command,
+    "--env",
+    "NEEDED"
   ])
   client = new Client({ name: "test", version: "1.0.0" })
   client.setNotificationHandler("notifications/tools/list_changed", () => void changes++)
@@ -75,7 +77,7 @@ describe("an official MCP client at one end of a channel and an official server 
     const ping = await call("ping")
     assert.deepStrictEqual(ping.structuredContent, { reply: "pong" })
     assert.match(textOf(await call("whoami")) ?? "", /^\d+$/)
-    assert.strictEqual(textOf(await call("secrets")), "CT_SERVICE_TYPE")
+    assert.strictEqual(textOf(await call("secrets")), "CT_SERVICE_TYPE,NEEDED")
   })
 
   it("get errors as MCP has them", async () => {
@@ -111,12 +113,25 @@ describe("an official MCP client at one end of a channel and an official server 
     assert.strictEqual(textOf(await call("service/shout", { input: "on" })), "ON")
   })
 
-  it("list more tools than a message of the channel carries", async () => {
+  it("list a thousand tools of 4 kB", async () => {
     await call("multiply")
     const many = async () => (await names()).filter((name) => name.startsWith("many-"))
-    await eventually(async () => (await many()).length === 40, "the new tools are listed")
-    assert.strictEqual(textOf(await call("many-49")), "49")
+    await eventually(async () => (await many()).length === 1000, "the new tools are listed")
+    assert.strictEqual(textOf(await call("many-1009")), "1009")
     assert.includeMembers(await names(), ["ping", "service/shout", "whoami"])
+  })
+
+  it("pass variables by name alone, if they are set and not the agent's own", async () => {
+    const refusals = {
+      "A=b": "takes the name",
+      CT_CHANNEL_GRANT: "is a variable of this program",
+      UNSET_1: "is not set"
+    }
+    for (const [name, why] of Object.entries(refusals)) {
+      await using agent = runAgent(home, {}, ["channel", "serve", "--mcp-command", "true", "--env", name])
+      assert.strictEqual(await agent.exited, 2)
+      assert.include(agent.lines.join("\n"), why)
+    }
   })
 
   it("notify the client of a tool that comes later, as initialize promises", async () => {

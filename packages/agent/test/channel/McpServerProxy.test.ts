@@ -142,6 +142,38 @@ describe("a caller of an MCP server behind a channel", () => {
     })
   )
 
+  it.live(
+    "has its opening passed as it is, in whichever revision, and is answered with the tools in the capabilities",
+    () =>
+      Effect.gen(function* () {
+        const { ask } = yield* stage(lister)
+        for (const method of ["initialize", "server/discover"]) {
+          const answer = yield* ask(method, { protocolVersion: "2024-11-05", unknown: [1.5, "\u00e9"] })
+          const sent = {
+            jsonrpc: "2.0",
+            id: answer?.id,
+            method,
+            params: { protocolVersion: "2024-11-05", unknown: [1.5, "\u00e9"] }
+          }
+          assert.strictEqual(answer?.result?.["line"], JSON.stringify(sent))
+          assert.deepStrictEqual(answer?.result?.["capabilities"], { tools: {} })
+        }
+      })
+  )
+
+  it.live("of 2026-07-28 gets results that say that they are whole, and the list is asked for in that revision", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* stage(lister)
+      const _meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" }
+      const ping = yield* ask("tools/call", { name: "agent/ping", arguments: {}, _meta })
+      assert.deepInclude(ping?.result, { resultType: "complete" })
+      assert.deepInclude((yield* ask("tools/list", { _meta }))?.result, {
+        resultType: "complete",
+        cacheScope: "private"
+      })
+    })
+  )
+
   it.live("that may only read calls tools that change nothing, and its words are passed on without others", () =>
     Effect.gen(function* () {
       const { ask } = yield* stage(lister, "r")

@@ -13,7 +13,7 @@ server.registerTool("whoami", { description: "Its process.", annotations: { read
 server.registerTool("secrets", { description: "Its own variables." }, () =>
   text(
     Object.keys(process.env)
-      .filter((name) => name.startsWith("CT_"))
+      .filter((name) => /^(?:CT_|NEEDED|OTHER)/.test(name))
       .join()
   )
 )
@@ -23,8 +23,8 @@ server.registerTool("grow", { description: "Adds a tool." }, () => {
   server.registerTool("grown", { description: "Was added." }, () => text("here"))
   return text("done")
 })
-server.registerTool("multiply", { description: "Adds forty tools that take 160 kB to list." }, () => {
-  for (let n = 10; n < 50; n++)
+server.registerTool("multiply", { description: "Adds a thousand tools that take 4 MB to list." }, () => {
+  for (let n = 10; n < 1010; n++)
     server.registerTool(`many-${n}`, { description: "It is long. ".repeat(340) }, () => text(String(n)))
   return text("done")
 })

@@ -45,6 +45,10 @@ export class FramedMessages {
       if (this.#isOver) return
       this.#isOver = true
       onEnd({ isLost, why })
+      // The peer takes no more, and waits for this side.
+      this.#large.length = 0
+      this.#end ??= ""
+      this.#pump()
     }
     stream.on("data", (chunk: Uint8Array) => {
       if (this.#isOver) return

@@ -1,10 +1,10 @@
 /**
  * A local MCP client on stdin and stdout whose server is behind a channel: every message passes both ways, as it is. The session is
- * opened at the client's `initialize`. When it ends, requests that wait are answered with the reason, and another session begins with
+ * opened at the client's first request. When it ends, requests that wait are answered with the reason, and another session begins with
  * the same `initialize`, log level and subscriptions. A peer that does not speak in frames, or is not there, is served by `McpFacade`.
  */
 import type * as Json from "@catenet/crypto/Json"
-import { Data, Deferred, Duration, Effect, FiberSet, Option, Queue, type Scope } from "effect"
+import { Data, Deferred, Duration, Effect, FiberSet, Option, Queue, Schedule, type Scope } from "effect"
 import type { Duplex, Readable, Writable } from "node:stream"
 import * as Notification from "../rpc/Notification.ts"
 import * as RpcClient from "../rpc/RpcClient.ts"
@@ -15,7 +15,7 @@ import * as McpFacade from "./McpFacade.ts"
 import { memberOf, unanswered } from "./McpResult.ts"
 import { idle } from "./McpServerProxy.ts"
 import * as PeerConnection from "./PeerConnection.ts"
-import { bytesOf, firstMessage, keyOf, readLines, type Unreadable, writeLine } from "./StdioTransport.ts"
+import { bytesOf, firstIsRequest, keyOf, readLines, type Unreadable, writeLine } from "./StdioTransport.ts"
 
 type Open<R> = Effect.Effect<Duplex, { readonly message: string }, R>
 
@@ -44,7 +44,8 @@ interface State<R> {
   readonly scope: Scope.Scope
   /** Requests of the client that have no answer, by id. */
   readonly asked: Map<string, { readonly id: Json.Json; readonly method: string }>
-  readonly initialize: { readonly id: Json.Json; readonly line: Uint8Array }
+  /** The client's `initialize`, if the revision of MCP that it speaks has one. */
+  initialize: { readonly id: Json.Json; readonly line: Uint8Array } | undefined
   /** What a server that takes another's place has to know besides: the log level, and subscriptions by their URI. */
   readonly settings: Map<string, { readonly method: string; readonly params: Json.Json }>
   /** The client has said that it is ready. */
@@ -99,7 +100,8 @@ const join = <R>(state: State<R>, stream: Duplex): ClientSession => {
 
 /** Another session in the place of one that has ended. */
 const rejoin = Effect.fnUntraced(function* <R>(state: State<R>) {
-  const opened = yield* meet(state)
+  // The peer may still be about to end the session before.
+  const opened = yield* Effect.retry(meet(state), { times: 2, schedule: Schedule.spaced("500 millis") })
   if (opened._tag === "Contract") {
     opened.session.stream.destroy()
     return yield* new Absent({
@@ -107,15 +109,17 @@ const rejoin = Effect.fnUntraced(function* <R>(state: State<R>) {
     })
   }
   const session = join(state, opened.stream)
-  const { id, line } = state.initialize
-  const answer = yield* Effect.raceFirst(
-    session.ask(id, line),
-    Effect.flatMap(session.ended, ({ why }) => Effect.fail(new Absent({ why })))
-  ).pipe(Effect.onInterrupt(() => Effect.sync(() => void opened.stream.destroy())))
-  const error = memberOf(memberOf(answer, "error"), "message")
-  if (typeof error === "string") {
-    opened.stream.destroy()
-    return yield* new Absent({ why: error })
+  if (state.initialize !== undefined) {
+    const { id, line } = state.initialize
+    const answer = yield* Effect.raceFirst(
+      session.ask(id, line),
+      Effect.flatMap(session.ended, ({ why }) => Effect.fail(new Absent({ why })))
+    ).pipe(Effect.onInterrupt(() => Effect.sync(() => void opened.stream.destroy())))
+    const error = memberOf(memberOf(answer, "error"), "message")
+    if (typeof error === "string") {
+      opened.stream.destroy()
+      return yield* new Absent({ why: error })
+    }
   }
   state.session = session
   if (!state.isReady) return session
@@ -163,6 +167,7 @@ const deliver = <R>(state: State<R>, session: ClientSession, message: JsonObject
   if (id !== undefined && typeof method === "string") state.asked.set(keyOf(id), { id, method })
   // The peer does not answer what is cancelled.
   if (method === Notification.cancelled) state.asked.delete(keyOf(memberOf(params, "requestId") ?? null))
+  if (method === "initialize" && id !== undefined) state.initialize = { id, line: Buffer.from(line) }
   noteSetting(state as State<never>, method, params)
   session.send(message, line)
   if (session.messages.isFull) state.stdin.pause()
@@ -215,12 +220,10 @@ const unreadable = (stdout: Writable, { id = null, isTooLong, why }: Unreadable)
 
 /** Until the client closes its end. */
 const proxied = Effect.fnUntraced(function* <R>(state: State<R>, stream: Duplex) {
-  const { asked, initialize, stdin, stdout } = state
+  const { asked, stdin, stdout } = state
   const fibers = yield* FiberSet.make<void>()
   const run = yield* FiberSet.runtime(fibers)<R>()
   state.session = join(state, stream)
-  asked.set(keyOf(initialize.id), { id: initialize.id, method: "initialize" })
-  state.session.messages.send(initialize.line)
   stdout.on("drain", () => state.session?.messages.hold(false))
   yield* Effect.forkScoped(keepOpen(state))
   const each = (message: JsonObject, line: Uint8Array) => {
@@ -250,13 +253,11 @@ const proxied = Effect.fnUntraced(function* <R>(state: State<R>, stream: Duplex)
 
 /** Serves until the client closes its end. */
 export const serve = Effect.fn("McpClientProxy.serve")(function* <R>(open: Open<R>, stdin: Readable, stdout: Writable) {
-  const first = yield* firstMessage(stdin)
+  const isRequest = yield* firstIsRequest(stdin)
   const news = yield* Queue.sliding<PeerConnection.News>(16)
-  const id = memberOf(first?.message, "id")
-  const isInitialize = memberOf(first?.message, "method") === "initialize"
-  const opened = isInitialize ? Option.getOrUndefined(yield* Effect.option(meet({ news, open }))) : undefined
-  if (first === undefined || id === undefined || opened?._tag !== "Frames") {
-    const link = yield* PeerConnection.make(open, opened?._tag === "Contract" ? { ...opened, news } : undefined)
+  const opened = isRequest ? Option.getOrUndefined(yield* Effect.option(meet({ news, open }))) : undefined
+  if (opened?._tag !== "Frames") {
+    const link = yield* PeerConnection.make(open, opened === undefined ? undefined : { ...opened, news })
     return yield* McpFacade.serve(link, stdin, stdout)
   }
   const state: State<R> = {
@@ -266,7 +267,7 @@ export const serve = Effect.fn("McpClientProxy.serve")(function* <R>(open: Open<
     news,
     scope: yield* Effect.scope,
     asked: new Map(),
-    initialize: { id, line: Buffer.from(first.line) },
+    initialize: undefined,
     settings: new Map(),
     isReady: false,
     session: undefined,
@@ -274,7 +275,5 @@ export const serve = Effect.fn("McpClientProxy.serve")(function* <R>(open: Open<
     needed: Deferred.makeUnsafe(),
     sessions: 0
   }
-  // Its line is read again with what follows it.
-  stdin.read(first.line.length + 1)
   return yield* proxied(state, opened.stream)
 }, Effect.scoped)

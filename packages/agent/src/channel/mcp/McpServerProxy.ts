@@ -14,10 +14,11 @@ import { type Caller, isObject, type JsonObject, textOf, type Tool } from "../rp
 import type { Command } from "../serve/HandlerProcess.ts"
 import { FramedMessages, type PeerEnd } from "./FramedMessages.ts"
 import * as McpProcess from "./McpProcess.ts"
-import { failure, listed, memberOf, resultOf, unanswered } from "./McpResult.ts"
+import { failure, memberOf, resultOf, unanswered } from "./McpResult.ts"
 import * as McpResult from "./McpResult.ts"
 import * as MessageFrames from "./MessageFrames.ts"
 import * as ReadingCaller from "./ReadingCaller.ts"
+import { ServerTools } from "./ServerTools.ts"
 import { bytesOf, isResponse, keyOf, readLines, type Unreadable } from "./StdioTransport.ts"
 
 export interface Serving {
@@ -37,7 +38,6 @@ export const idle = "idle"
 /** Requests of a caller that may wait for an answer. */
 export const maxAsked = 1024
 
-const ownPrefix = "agent/"
 const toolFailed = -32_000n
 /** Ids of requests that are this side's own. */
 const ownId = "catenet:"
@@ -51,14 +51,11 @@ interface State extends Serving {
   readonly child: ChildProcessWithoutNullStreams
   readonly messages: FramedMessages
   /** Methods of the caller's requests that the server has to answer, by id. */
-  readonly asked: Map<string, { readonly id: Id; readonly method: string }>
+  readonly asked: Map<string, { readonly id: Id; readonly method: string; readonly isModern: boolean }>
   /** Own tools that run, by the id of their request. */
   readonly running: Map<string, Fiber.Fiber<void>>
   readonly run: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
-  /** Whether the server's tool of this name changes nothing. */
-  readonly readOnly: Map<string, boolean>
-  /** Whether all tools of the server are in `readOnly`. */
-  isListed: boolean
+  readonly tools: ServerTools
   /** Requests of this side to the server. */
   readonly mine: Map<string, (result: Json.Json | undefined) => void>
   next: number
@@ -72,35 +69,36 @@ const toServer = ({ child: { stdin }, messages }: State, line: Uint8Array) => {
   if (!stdin.write("\n")) messages.hold(true)
 }
 
-const note = (state: State, result: Json.Json | undefined) => {
-  const tools = memberOf(result, "tools")
-  if (Array.isArray(tools))
-    for (const tool of tools) {
-      const name = textOf(tool, "name")
-      if (name !== undefined) state.readOnly.set(name, memberOf(memberOf(tool, "annotations"), "readOnlyHint") === true)
-    }
-  if (memberOf(result, "nextCursor") === undefined) state.isListed = true
-}
+/** Since 2026-07-28 every request says which revision it is of, and a result that it is whole. */
+const isModern = (params: Json.Json | undefined) =>
+  memberOf(memberOf(params, "_meta"), "io.modelcontextprotocol/protocolVersion") !== undefined
+const whole = { resultType: "complete" }
 
-/** Asks the server for all its tools, unless they are known. */
-const list = (state: State) =>
+/** Asks the server for all its tools, unless they are known, in the revision of a request. */
+const list = (state: State, request: Json.Json | undefined) =>
   Effect.suspend(() => {
-    if (state.isListed) return Effect.void
-    const page = (params: JsonObject) =>
+    if (state.tools.isListed) return Effect.void
+    const meta = memberOf(request, "_meta")
+    const shared = isObject(meta) ? Object.entries(meta).filter(([name]) => name !== "progressToken") : []
+    const page = (cursor: JsonObject) =>
       Effect.callback<Json.Json | undefined>((resume) => {
         const id = `${ownId}${state.next++}`
         state.mine.set(keyOf(id), (result) => resume(Effect.succeed(result)))
-        toServer(state, bytesOf({ jsonrpc: "2.0", id, method: "tools/list", params }))
+        toServer(
+          state,
+          bytesOf({
+            jsonrpc: "2.0",
+            id,
+            method: "tools/list",
+            params: { ...cursor, _meta: Object.fromEntries(shared) }
+          })
+        )
       }).pipe(
-        Effect.tap((result) => Effect.sync(() => note(state, result))),
+        Effect.tap((result) => Effect.sync(() => state.tools.note(result))),
         Effect.map((result) => result ?? null)
       )
     return Effect.asVoid(McpResult.read(page))
   })
-
-/** The own tool that this name calls, while the server has none of that name. */
-const ownTool = ({ own }: State, called: string) =>
-  own.find(({ name }) => name === called || `${ownPrefix}${name}` === called)
 
 const runOwn = (state: State, tool: Tool, id: Id, params: Json.Json | undefined) => {
   const { caller, messages, running } = state
@@ -123,14 +121,14 @@ const runOwn = (state: State, tool: Tool, id: Id, params: Json.Json | undefined)
       Effect.catchDefect((defect) =>
         Effect.as(Effect.logError("a tool failed", defect), failure("the tool failed inside"))
       ),
-      Effect.map((result) => messages.send(answerOf(id, result))),
+      Effect.map((result) => messages.send(answerOf(id, isModern(params) ? { ...whole, ...result } : result))),
       Effect.ensuring(Effect.sync(() => running.delete(key)))
     )
   running.set(key, state.run(answering))
 }
 
-const forward = (state: State, line: Uint8Array, id: Id, method: string) => {
-  state.asked.set(keyOf(id), { id, method })
+const forward = (state: State, line: Uint8Array, id: Id, method: string, params: Json.Json | undefined) => {
+  state.asked.set(keyOf(id), { id, method, isModern: isModern(params) })
   toServer(state, line)
 }
 
@@ -143,10 +141,10 @@ const callTool = Effect.fnUntraced(function* (
   params: Json.Json | undefined
 ) {
   const mayWrite = Permission.mayWrite(state.caller.rights)
-  yield* list(state)
-  const own = state.readOnly.has(name) ? undefined : ownTool(state, name)
+  yield* list(state, params)
+  const own = state.tools.own(name)
   if (own !== undefined) return runOwn(state, own, id, params)
-  if (mayWrite || state.readOnly.get(name) === true) return forward(state, line, id, "tools/call")
+  if (mayWrite || state.tools.isReadOnly(name)) return forward(state, line, id, "tools/call", params)
   state.messages.send(errorOf(id, toolFailed, `${name} may change something. ${grantOf(state.caller)}`))
 })
 
@@ -169,7 +167,7 @@ const asked = (state: State, line: Uint8Array, id: Id, method: string, params: J
   if (!mayWrite && !ReadingCaller.changesNothing(method))
     return refuse(toolFailed, `${method} may change something. ${grantOf(caller)}`)
   const name = method === "tools/call" && params !== undefined ? textOf(params, "name") : undefined
-  if (name === undefined || (mayWrite && ownTool(state, name) === undefined)) return forward(state, line, id, method)
+  if (name === undefined || (mayWrite && !state.tools.mayBeOwn(name))) return forward(state, line, id, method, params)
   state.run(callTool(state, line, id, name, params))
 }
 
@@ -194,39 +192,28 @@ const tooled = (result: Json.Json): JsonObject => {
   }
 }
 
-/** The last page of the server's tools with the member's own behind them. */
-const joined = ({ own, readOnly }: State, result: Json.Json | undefined): JsonObject => {
-  const tools = memberOf(result, "tools")
-  const more = own.map((tool) => {
-    const name = readOnly.has(tool.name) ? `${ownPrefix}${tool.name}` : tool.name
-    return listed({ description: tool.description, ...tool.listed, name })
-  })
-  return { ...(isObject(result) ? result : {}), tools: [...(Array.isArray(tools) ? tools : []), ...more] }
-}
-
 const answered = (state: State, message: JsonObject, id: Id, line: Uint8Array): Uint8Array => {
   const request = state.asked.get(keyOf(id))
   state.asked.delete(keyOf(id))
   const result = memberOf(message, "result")
-  if (request?.method === "initialize" && result !== undefined) return answerOf(id, tooled(result))
+  if (/^(?:initialize|server\/discover)$/.test(request?.method ?? "") && result !== undefined)
+    return answerOf(id, tooled(result))
   if (request?.method !== "tools/list") return line
   const hasNone = memberOf(memberOf(message, "error"), "code") === -32_601n
   if (result === undefined && !hasNone) return line
-  note(state, result)
+  state.tools.note(result)
   if (memberOf(result, "nextCursor") !== undefined) return line
-  const answer = answerOf(id, joined(state, result))
+  const others: JsonObject = request.isModern ? { ...whole, ttlMs: 0n, cacheScope: "private" } : {}
+  const answer = answerOf(id, { ...others, ...state.tools.joined(result) })
   return answer.length > MessageFrames.maxMessage ? line : answer
 }
 
 const fromServer = (state: State, message: JsonObject, line: Uint8Array) => {
   state.count += 1
-  const { messages, mine, readOnly } = state
+  const { messages, mine, tools } = state
   const id = memberOf(message, "id")
   if (id === undefined || !isResponse(message)) {
-    if (memberOf(message, "method") === Notification.toolsChanged) {
-      readOnly.clear()
-      state.isListed = false
-    }
+    if (memberOf(message, "method") === Notification.toolsChanged) tools.clear()
     return messages.send(line)
   }
   const own = mine.get(keyOf(id))
@@ -271,8 +258,7 @@ export const serve = Effect.fn("McpServerProxy.serve")(
       asked: new Map(),
       running: new Map(),
       run: (effect) => run(effect),
-      readOnly: new Map(),
-      isListed: false,
+      tools: new ServerTools(serving.own),
       mine: new Map(),
       next: 1,
       count: 0

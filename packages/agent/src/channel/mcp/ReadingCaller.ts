@@ -3,13 +3,13 @@ import { isObject, type JsonObject } from "../rpc/Tool.ts"
 import { memberOf } from "./McpResult.ts"
 
 const reading =
-  /^(?:initialize|ping|tools\/(?:list|call)|resources\/.*|prompts\/.*|completion\/complete|logging\/setLevel)$/
+  /^(?:initialize|ping|server\/discover|tools\/(?:list|call)|subscriptions\/listen|resources\/.*|prompts\/.*|completion\/complete|logging\/setLevel)$/
 
 /** Whether a request of this method changes nothing; of `tools/call` the tool's annotations say it. */
 export const changesNothing = (method: string): boolean => reading.test(method)
 
 const members = new Set(["jsonrpc", "id", "method", "result", "error"])
-const callMembers = new Set(["name", "arguments", "_meta"])
+const callMembers = new Set(["name", "arguments", "inputResponses", "requestState", "_meta"])
 
 const only = (value: JsonObject, names: ReadonlySet<string>): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([name]) => names.has(name)))

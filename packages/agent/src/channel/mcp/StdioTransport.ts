@@ -164,33 +164,24 @@ export const readLines = (stream: Readable, { onBatch, onMessage, onUnreadable }
   stream.once("end", end)
 }
 
-interface First {
-  readonly message: JsonObject | undefined
-  readonly line: Buffer
-}
-
-/** The first line of the client, without taking what follows it. */
-export const firstMessage = (stdin: Readable) =>
-  Effect.callback<First | undefined>((resume) => {
+/** Whether the first line is a request. Takes nothing from the stream. */
+export const firstIsRequest = (stdin: Readable): Effect.Effect<boolean> =>
+  Effect.callback<boolean>((resume) => {
     let read = Buffer.alloc(0)
-    const done = (value: First | undefined) => {
+    const done = (isRequest: boolean) => {
       stdin.off("readable", take)
       stdin.off("end", end)
-      resume(Effect.succeed(value))
+      resume(Effect.succeed(isRequest))
     }
-    const end = () => done(undefined)
+    const end = () => done(false)
     const take = () => {
       for (let chunk: Buffer | null = stdin.read(); chunk !== null; chunk = stdin.read()) {
         read = Buffer.concat([read, chunk])
         const at = read.indexOf("\n")
         if (at < 0 && read.length <= longestLine) continue
         stdin.unshift(read)
-        const line = read.subarray(0, Math.max(0, at))
-        const parsed = Json.parse(line.toString("utf8"))
-        return done({
-          message: parsed._tag === "Success" && isObject(parsed.success) ? parsed.success : undefined,
-          line
-        })
+        const message = Result.getOrUndefined(parse(read.subarray(0, Math.max(0, at)).toString("utf8")))
+        return done(isObject(message) && message["id"] !== undefined && !isResponse(message))
       }
     }
     stdin.on("readable", take)

@@ -31,6 +31,8 @@ const isPassed = (name: string, named: ReadonlySet<string>) =>
 /** The search path for programs. */
 export const searchPath = (): string => process.env["PATH"] ?? ""
 
+export const isUnset = (name: string): boolean => !Object.hasOwn(process.env, name)
+
 /** The environment of a command for this service. */
 export const environmentOf = (service: string, named: ReadonlyArray<string>): NodeJS.ProcessEnv => {
   const more = new Set(named)
