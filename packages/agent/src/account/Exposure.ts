@@ -42,31 +42,10 @@ const urlFile = (stateDir: string) => `${stateDir}/url`
 const originFile = (stateDir: string) => `${stateDir}/origin`
 const utf8 = new TextEncoder()
 
-/** A known tunnel is served as it is: another kind or port is refused. */
-const found = Effect.fnUntraced(function* ({ account, host, port: wanted }: Exposure, name: string) {
-  const kind = wanted?.protocol ?? "http"
-  const known = (yield* TunnelClient.list(account)).find((tunnel) => tunnel.owned && tunnel.name === name)
-  if (known !== undefined && known.kind !== kind)
-    return yield* new Refused({
-      detail: `Your tunnel ${name} is of kind ${known.kind}, not ${kind}. Name another one with --name.`
-    })
-  if (known !== undefined && wanted?.port !== undefined && known.port !== wanted.port)
-    return yield* new Refused({
-      detail: `Your tunnel ${name} has port ${known.port}, which it keeps. Leave out --port, or name another tunnel with --name.`
-    })
-  if (known !== undefined) {
-    const isNamed = host === undefined || host === known.hostname || host === known.hostname_proof?.hostname
-    return isNamed ? known : yield* TunnelClient.setHostname(account, known, host)
-  }
-  const port = wanted?.port === undefined ? {} : { port: wanted.port }
-  const made = yield* TunnelClient.create(
-    account,
-    name,
-    wanted === undefined ? (host === undefined ? {} : { hostname: host }) : { kind, ...port }
-  )
-  yield* Effect.logInfo(`made the tunnel ${name}`)
-  return made
-})
+const remedy = {
+  other: "Name another one with --name.",
+  port: "Leave out --port, or name another one with --name."
+}
 
 /** Gets tokens and stores them in the form that onboarding reads; the join token is redeemed there for this machine's key. */
 const install = Effect.fnUntraced(function* (account: Account, tunnel: Tunnel, stateDir: string) {
@@ -94,8 +73,10 @@ const exposedTunnel = Effect.fn("Exposure.of")(function* (
   base: string,
   isFresh: boolean
 ) {
-  const { account, port, requiresLogin } = exposure
-  const tunnel = yield* provedHostname(account, yield* found(exposure, name), exposure.host, Effect.void)
+  const { account, host, port, requiresLogin } = exposure
+  const wanted = { kind: port?.protocol ?? "http", port: port?.port, host } as const
+  const known = yield* TunnelClient.takeUp(account, name, wanted, { list: TunnelClient.list(account), remedy })
+  const tunnel = yield* provedHostname(account, known, host, Effect.void)
   if (requiresLogin === true && !tunnel.require_login) yield* TunnelClient.requireLogin(account, tunnel)
   if (tunnel.hostname === null && port === undefined)
     return yield* new Refused({

@@ -34,6 +34,45 @@ export const setHostname = Effect.fn("TunnelClient.setHostname")(function* (
   })
 })
 
+interface Served {
+  readonly kind: TunnelKind
+  readonly port: number | undefined
+  readonly host: string | undefined
+}
+
+interface TakeUp {
+  /** The account's tunnels, asked for only if they are needed. */
+  readonly list: ReturnType<typeof list>
+  /** What to do where the tunnel of this name is another one, and where only its port is. */
+  readonly remedy: { readonly other: string; readonly port: string }
+}
+
+/** The account's tunnel of this name, created if it does not exist. Another kind or port of a known one is refused. */
+export const takeUp = Effect.fn("TunnelClient.takeUp")(function* (
+  account: Account,
+  name: string,
+  { host, kind, port }: Served,
+  { list: listed, remedy }: TakeUp
+) {
+  const known = (yield* listed).find((tunnel) => tunnel.owned && tunnel.name === name)
+  if (known === undefined) {
+    const hostname = host === undefined ? {} : { hostname: host }
+    const made = yield* create(
+      account,
+      name,
+      kind === "http" ? hostname : { kind, ...(port === undefined ? {} : { port }) }
+    )
+    yield* Effect.logInfo(`made the tunnel ${name}`)
+    return made
+  }
+  const refused = (what: string, then = remedy.other) => new Refused({ detail: `Your tunnel ${name} ${what}. ${then}` })
+  if (known.kind !== kind) return yield* refused(`is of kind ${known.kind}, not ${kind}`)
+  if (port !== undefined && known.port !== port)
+    return yield* refused(`has port ${known.port}, which it keeps`, remedy.port)
+  const isNamed = host === undefined || host === known.hostname || host === known.hostname_proof?.hostname
+  return isNamed ? known : yield* setHostname(account, known, host)
+})
+
 /** Looks the proof of the tunnel's own host name up in DNS. */
 export const verify = Effect.fn("TunnelClient.verify")(function* (account: Account, { id }: Tunnel) {
   return yield* ask(account, { method: "POST", path: `/me/tunnels/${id}/verify-hostname`, answer: Tunnel })

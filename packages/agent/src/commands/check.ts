@@ -17,14 +17,17 @@ export const check = ({ file }: { readonly file: string }) =>
       )
     const { controlPlane, services } = yield* ServicePlan.read(file)
     const screen = yield* Screen
-    const all = Array.from(services.values(), ({ host, name, origin, tunnel }) => ({
+    const all = Array.from(services.values(), ({ host, kind, name, origin, port, tunnel }) => ({
       name,
       tunnel,
+      kind,
       host: host ?? null,
+      port: port ?? null,
       to: formatOrigin(origin)
     }))
     if (screen.json) return screen.result(JSON.stringify({ control_plane: controlPlane, services: all }))
-    for (const { host, name, to } of all) screen.result(`${name}  ${host ?? "-"}  ${to}`)
+    for (const { host, kind, name, port, to } of all)
+      screen.result(`${name}  ${kind === "http" ? (host ?? "-") : `${kind} port ${port ?? "-"}`}  ${to}`)
     yield* Effect.logInfo(
       `${file} is valid: ${all.length} ${all.length === 1 ? "service" : "services"} at ${controlPlane}`
     )

@@ -89,6 +89,8 @@ services:
   # api:
   #   to: h2c://127.0.0.1:50051     # a service that speaks HTTP/2 only, such as gRPC
   #   host: api.example.net         # a name of yours; the log shows the DNS record that proves it
+  # ssh:
+  #   tcp: 22                       # a TCP service (or udp: a UDP service) that gets a public port
 `
 
 const initServices = Effect.fnUntraced(function* (path: string) {

@@ -21,6 +21,7 @@ const ofTcp = (origin: OpenOrigin, metrics: AgentMetrics["Service"]): BrowserCli
       const socket = yield* connect(header)
       const { close, counters } = metrics.openStream()
       metrics.traffic.tunnelsOpened++
+      if (metrics.requests.count !== undefined) metrics.requests.count++
       if (taken.length > 0) socket.write(taken)
       counters.aToB += taken.length
       yield* Effect.promise((signal) => splice(stream, socket, { counters, onFault: metrics.fault, signal })).pipe(

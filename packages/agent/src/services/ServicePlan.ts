@@ -3,6 +3,7 @@
  * that say how the edge is reached and which authority issues certificates apply to every service.
  */
 import type { ServiceEntry, ServicesFile as FileSchema } from "@catenet/domain/tunnels/ServicesFile"
+import type { TunnelKind } from "@catenet/domain/tunnels/Tunnel"
 import { ConfigurationInvalid, type Problem, problem } from "@catenet/platform/ConfigurationInvalid"
 import { ConfigProvider, Effect, type FileSystem, Result } from "effect"
 import { dirname, resolve } from "node:path"
@@ -15,6 +16,7 @@ import * as Settings from "../settings/Settings.ts"
 import * as TunnelVariables from "../settings/TunnelVariables.ts"
 import * as UpdateVariables from "../settings/UpdateVariables.ts"
 import * as Variables from "../settings/Variables.ts"
+import * as ServiceKind from "./ServiceKind.ts"
 import * as ServicesFile from "./ServicesFile.ts"
 
 export interface ServicePlan {
@@ -23,6 +25,9 @@ export interface ServicePlan {
   /** Name of its tunnel in the account. */
   readonly tunnel: string
   readonly host: string | undefined
+  readonly kind: TunnelKind
+  /** The public port that it asks for. */
+  readonly port: number | undefined
   readonly origin: OriginPlace
   /** Any certificate of the service is accepted. */
   readonly isInsecure: boolean
@@ -32,7 +37,9 @@ export interface ServicePlan {
   readonly stateDir: string
   /** A service whose fingerprint is the same after a reload keeps running. */
   readonly fingerprint: string
-  readonly settings: (host: string) => Effect.Effect<Settings.Settings, ConfigurationInvalid, FileSystem.FileSystem>
+  readonly settings: (
+    host: string | undefined
+  ) => Effect.Effect<Settings.Settings, ConfigurationInvalid, FileSystem.FileSystem>
 }
 
 export interface AgentPlan {
@@ -87,10 +94,14 @@ const problemsOf = (entry: ServiceEntry, at: At): ReadonlyArray<Problem> => {
   const { bootstrap, host, join_token, proxy_protocol, tls, tls_certificate, tls_key, token } = entry
   const first = (["join_token", "token", "bootstrap"] as const).find((key) => entry[key] !== undefined)
   const problems: Array<Problem | false> = [
+    ...ServiceKind.problemsOf(entry, at),
     proxy_protocol === "v2" &&
       String(entry.to).startsWith("h2c://") &&
       problem(at("proxy_protocol"), "does not work with h2c://", "remove one of the two"),
-    first !== undefined && host === undefined && problem(at(first), "needs host", "set it to the tunnel's host name"),
+    first !== undefined &&
+      host === undefined &&
+      ServiceKind.of(entry) === "http" &&
+      problem(at(first), "needs host", "set it to the tunnel's host name"),
     join_token !== undefined &&
       token === undefined &&
       problem(at("join_token"), "needs token", "copy it from the tunnel's install page"),
@@ -110,18 +121,21 @@ const variablesOf = (entry: ServiceEntry, origin: OriginPlace, stateDir: string,
   const { bootstrap, ca, host_header, insecure, join_token, proxy_protocol, tls = "terminate" } = entry
   const { tls_certificate, tls_key, token } = entry
   const beside = (path: string) => resolve(base, path)
+  const kind = ServiceKind.of(entry)
+  const certificate =
+    tls_certificate !== undefined && tls_key !== undefined
+      ? { CT_AGENT_TLS_CERT: beside(tls_certificate), CT_AGENT_TLS_KEY: beside(tls_key) }
+      : tls === "terminate" && { CT_ACME_CERT_OUT_DIR: `${stateDir}/certificate` }
   return {
-    CT_AGENT_MODE: "browser",
     CT_AGENT_ORIGIN: formatOrigin(origin),
     CT_AGENT_STATE_DIR: stateDir,
-    CT_AGENT_ORIGIN_TLS: tls,
+    ...(kind === "http"
+      ? { CT_AGENT_MODE: "browser", CT_AGENT_ORIGIN_TLS: tls, ...certificate }
+      : { CT_AGENT_MODE: "port", CT_AGENT_ORIGIN_PROTO: kind }),
     ...(ca !== undefined && { CT_AGENT_ORIGIN_CA: beside(ca) }),
     ...(insecure === true && { CT_AGENT_ORIGIN_INSECURE: "1" }),
     ...(host_header !== undefined && { CT_AGENT_ORIGIN_HOST_HEADER: host_header }),
     ...(proxy_protocol && { CT_AGENT_ORIGIN_PROXY_PROTOCOL: proxy_protocol }),
-    ...(tls_certificate !== undefined && tls_key !== undefined
-      ? { CT_AGENT_TLS_CERT: beside(tls_certificate), CT_AGENT_TLS_KEY: beside(tls_key) }
-      : tls === "terminate" && { CT_ACME_CERT_OUT_DIR: `${stateDir}/certificate` }),
     ...(join_token !== undefined && { CT_AGENT_JOIN_TOKEN: join_token }),
     ...(token !== undefined && { CT_AGENT_TOKEN: token }),
     ...(bootstrap !== undefined && { CT_BOOTSTRAP: bootstrap })
@@ -135,13 +149,20 @@ const serviceOf = Effect.fnUntraced(function* (
   at: At
 ): Effect.fn.Return<ServicePlan, ConfigurationInvalid, FileSystem.FileSystem> {
   const problems = [...problemsOf(entry, at)]
-  const origin = readOrigin(String(entry.to))
-  if (typeof origin === "string") return yield* ConfigurationInvalid.of(at("to"), `is not ${origin}`)
+  const { tcp, to, udp } = entry
+  const origin = readOrigin(String(tcp ?? udp ?? to))
+  if (typeof origin === "string")
+    return yield* new ConfigurationInvalid({
+      problems: problems.length > 0 ? problems : [problem(at("to"), `is not ${origin}`)]
+    })
   const stateDir = `${common.stateDir}/services/${name}`
   const variables = { ...common.variables, ...variablesOf(entry, origin, stateDir, common.base) }
-  const settings = (host: string) =>
-    Settings.readFrom(ConfigProvider.fromUnknown({ ...variables, CT_AGENT_HOSTNAME: host }))
-  const tried = yield* Effect.result(settings(entry.host ?? "any.example"))
+  const kind = ServiceKind.of(entry)
+  const settings = (host: string | undefined) => {
+    const named = host === undefined ? {} : { CT_AGENT_HOSTNAME: host }
+    return Settings.readFrom(ConfigProvider.fromUnknown({ ...variables, ...named }))
+  }
+  const tried = yield* Effect.result(settings(kind === "http" ? (entry.host ?? "any.example") : undefined))
   if (Result.isFailure(tried))
     problems.push(
       ...tried.failure.problems
@@ -160,16 +181,18 @@ const serviceOf = Effect.fnUntraced(function* (
     name,
     tunnel: entry.name ?? name,
     host: entry.host,
+    kind,
+    port: entry.port,
     origin,
     isInsecure: entry.insecure === true,
     hasTokens: entry.token !== undefined || entry.bootstrap !== undefined,
     stateDir,
-    fingerprint: JSON.stringify([variables, entry.name ?? name, entry.host ?? null]),
+    fingerprint: JSON.stringify([variables, entry.name ?? name, entry.host ?? null, entry.port ?? null]),
     settings
   }
 })
 
-/** Two services cannot share a tunnel or a host name: half of the visitors would reach the other one. */
+/** Two services cannot share a tunnel, a host name or a port: half of the visitors would reach the other one. */
 const doubles = (
   services: FileSchema["services"],
   at: (name: string, key: string) => string
@@ -179,7 +202,8 @@ const doubles = (
     const hasTokens = entry.token !== undefined || entry.bootstrap !== undefined
     const keys = [
       ...(hasTokens ? [] : [["name", `tunnel ${entry.name ?? name}`]]),
-      ...(entry.host === undefined ? [] : [["host", `host name ${entry.host}`]])
+      ...(entry.host === undefined ? [] : [["host", `host name ${entry.host}`]]),
+      ...(entry.port === undefined ? [] : [["port", `${ServiceKind.of(entry)} port ${entry.port}`]])
     ]
     return keys.flatMap(([key = "", what = ""]) => {
       const first = seen.get(what)
@@ -229,7 +253,7 @@ export const read = Effect.fn("ServicePlan.read")(function* (path: string) {
     if (Result.isFailure(shared)) break
     const common = { variables, stateDir, base }
     const place: At = (key) => at(["services", name, ...(key === undefined ? [] : [key])])
-    const plan = yield* Effect.result(serviceOf(name, { ...defaults, ...entry }, common, place))
+    const plan = yield* Effect.result(serviceOf(name, ServiceKind.withDefaults(entry, defaults), common, place))
     if (Result.isSuccess(plan)) plans.set(name, plan.success)
     else problems.push(...plan.failure.problems)
   }

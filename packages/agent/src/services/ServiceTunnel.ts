@@ -2,7 +2,8 @@
  * The tunnel of a service: found by its name in the account or created, with what its agent needs in the service's folder. A later
  * start needs neither the account nor the control plane.
  */
-import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { TunnelKind } from "@catenet/domain/tunnels/Tunnel"
+import { Port } from "@catenet/domain/values/Numbers"
 import { Effect, Option, Redacted, Schema } from "effect"
 import type { Account } from "../account/AccountClient.ts"
 import { provedHostname } from "../account/HostnameProof.ts"
@@ -14,27 +15,42 @@ import type { ServicePlan } from "./ServicePlan.ts"
 
 /** A tunnel that can be served, and its public address. */
 export interface Provided {
-  readonly hostname: string
-  readonly url: string
+  /** Undefined for a tunnel with a public port. */
+  readonly hostname: string | undefined
+  /** Unknown where a tunnel with a public port is served with tokens only. */
+  readonly url: string | undefined
   /** Whether its tokens are from an earlier start. */
   readonly isKept: boolean
 }
 
 const Kept = Schema.fromJsonString(
-  Schema.Struct({ controlPlane: Schema.String, tunnel: Schema.String, hostname: Schema.String, url: Schema.String })
+  Schema.Struct({
+    controlPlane: Schema.String,
+    tunnel: Schema.String,
+    hostname: Schema.optionalKey(Schema.String),
+    kind: TunnelKind.pipe(Schema.withDecodingDefaultKey(Effect.succeed("http" as const))),
+    port: Schema.optionalKey(Port),
+    url: Schema.String
+  })
 )
 type Kept = typeof Kept.Type
 
 const fileIn = (stateDir: string) => `${stateDir}/tunnel.json`
 
-const kept = Effect.fnUntraced(function* ({ controlPlane }: Account, { host, stateDir, tunnel }: ServicePlan) {
+const kept = Effect.fnUntraced(function* ({ controlPlane }: Account, plan: ServicePlan) {
+  const { host, kind, port, stateDir, tunnel } = plan
+
   const bytes = yield* Effect.orElseSucceed(PrivateFile.read(fileIn(stateDir)), () => undefined)
   const secret = yield* Effect.orElseSucceed(BootstrapSecret.restore(stateDir), () => undefined)
   if (bytes === undefined || secret === undefined) return undefined
   const known = Option.getOrUndefined(Schema.decodeUnknownOption(Kept)(new TextDecoder().decode(bytes)))
-  // Another name, host name or control plane is another tunnel.
+  // Another name, kind, port, host name or control plane is another tunnel.
   const isSame =
-    known?.controlPlane === controlPlane && known.tunnel === tunnel && (host === undefined || host === known.hostname)
+    known?.controlPlane === controlPlane &&
+    known.tunnel === tunnel &&
+    known.kind === kind &&
+    (port === undefined || port === known.port) &&
+    (host === undefined || host === known.hostname)
   return isSame ? { hostname: known.hostname, url: known.url, isKept: true } : undefined
 })
 
@@ -42,28 +58,11 @@ const kept = Effect.fnUntraced(function* ({ controlPlane }: Account, { host, sta
 export const needsAccount = (account: Account, plan: ServicePlan) =>
   plan.hasTokens ? Effect.succeed(false) : Effect.map(kept(account, plan), (known) => known === undefined)
 
-const found = Effect.fnUntraced(function* (
-  account: Account,
-  { host, tunnel: name }: ServicePlan,
-  list: Effect.Effect<ReadonlyArray<Tunnel>, Effect.Error<ReturnType<typeof TunnelClient.list>>>
-) {
-  const known = (yield* list).find((tunnel) => tunnel.owned && tunnel.name === name)
-  if (known === undefined) {
-    const made = yield* TunnelClient.create(account, name, host === undefined ? {} : { hostname: host })
-    yield* Effect.logInfo(`made the tunnel ${name}`)
-    return made
-  }
-  if (known.kind !== "http")
-    return yield* new Refused({
-      detail: `The tunnel ${name} of your account is of kind ${known.kind}. Set another name of the service.`
-    })
-  const isNamed = host === undefined || host === known.hostname || host === known.hostname_proof?.hostname
-  return isNamed ? known : yield* TunnelClient.setHostname(account, known, host)
-})
+const remedy = { other: "Set another name of the service.", port: "Remove port, or set another name of the service." }
 
 export interface Options {
   /** The account's tunnels, asked for only if they are needed. */
-  readonly list: Parameters<typeof found>[2]
+  readonly list: Parameters<typeof TunnelClient.takeUp>[3]["list"]
   /** Replaces tokens that were refused. */
   readonly isFresh: boolean
   /** Runs before a wait for DNS. */
@@ -76,22 +75,30 @@ export const provide = Effect.fn("ServiceTunnel.provide")(function* (
   plan: ServicePlan,
   { isFresh, list, waits }: Options
 ) {
-  const { host, name, stateDir, tunnel: tunnelName } = plan
-  if (plan.hasTokens && host !== undefined) {
-    const provided: Provided = { hostname: host, url: `https://${host}/`, isKept: false }
+  const { host, kind, name, stateDir, tunnel: tunnelName } = plan
+  if (plan.hasTokens && (host !== undefined || kind !== "http")) {
+    const provided: Provided = { hostname: host, url: host && `https://${host}/`, isKept: false }
     return provided
   }
   const known = isFresh ? undefined : yield* kept(account, plan)
   if (known !== undefined) return known satisfies Provided
-  const tunnel = yield* provedHostname(account, yield* found(account, plan, list), host, waits)
-  const { hostname } = tunnel
-  if (hostname === null)
+  const taken = yield* TunnelClient.takeUp(account, tunnelName, plan, { list, remedy })
+  const tunnel = yield* provedHostname(account, taken, host, waits)
+  const hostname = tunnel.hostname ?? undefined
+  if (hostname === undefined && kind === "http")
     return yield* new Refused({
       detail: `The control plane gave the tunnel ${tunnelName} no host name. Set host of the service ${name}.`
     })
   const { join_token, public_url, routing_token } = yield* TunnelClient.install(account, tunnel)
-  const url = public_url ?? `https://${hostname}/`
-  const facts: Kept = { controlPlane: account.controlPlane, tunnel: tunnelName, hostname, url }
+  const url = public_url ?? `https://${hostname ?? ""}/`
+  const facts: Kept = {
+    controlPlane: account.controlPlane,
+    tunnel: tunnelName,
+    kind,
+    ...(hostname !== undefined && { hostname }),
+    ...(tunnel.port !== null && { port: tunnel.port }),
+    url
+  }
   yield* PrivateFile.folder(stateDir)
   yield* BootstrapSecret.keep(stateDir, { joinToken: Redacted.value(join_token), token: Redacted.value(routing_token) })
   yield* PrivateFile.replaceAll([

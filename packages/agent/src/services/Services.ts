@@ -68,6 +68,8 @@ interface State {
   readonly events: Events["Service"]
   readonly permits: Semaphore.Semaphore
   readonly list: ServiceTunnel.Options["list"]
+  /** Asks for the tunnels again: one that was made since would be made twice. */
+  readonly listAgain: Effect.Effect<void>
   readonly sessions: SharedSessions
   readonly running: Map<string, Running>
   /** Services that were changed or removed and finish their visits. */
@@ -116,7 +118,7 @@ const serveOne = Effect.fnUntraced(function* (state: State, running: Running) {
   const attempts = Effect.suspend(() => attempt(state, running, isReplaced)).pipe(
     Effect.tapErrorTag("Unreachable", ({ message }) => {
       running.reason = message
-      return Effect.logWarning(message)
+      return Effect.andThen(state.listAgain, Effect.logWarning(message))
     }),
     Effect.retry({ schedule: again, while: ({ _tag }) => _tag === "Unreachable" })
   )
@@ -210,6 +212,7 @@ export interface Changes {
 }
 
 const applyPlan = Effect.fnUntraced(function* (state: State, next: AgentPlan) {
+  yield* state.listAgain
   const before = new Map(state.running)
   const isSame = (plan: ServicePlan, one: Running | undefined) =>
     one !== undefined && one.step !== "failed" && one.plan.fingerprint === plan.fingerprint
@@ -261,12 +264,13 @@ export const make = Effect.fn("Services.make")(function* (plan: AgentPlan) {
     })
   const over = yield* Deferred.make<never, Failure>()
   const services = yield* Effect.context<Needs | Scope.Scope>()
-  const listed = yield* Effect.cachedWithTTL(TunnelClient.list(account), Duration.seconds(10))
+  const [listed, listAgain] = yield* Effect.cachedInvalidateWithTTL(TunnelClient.list(account), Duration.seconds(10))
   const state: State = {
     account,
     events: yield* Events,
     permits: yield* Semaphore.make(askedAtOnce),
     list: Effect.provideContext(listed, services),
+    listAgain,
     sessions: yield* makeSessions,
     running: new Map(),
     left: new Set(),

@@ -48,7 +48,9 @@ const keyOf = (name: string, taken: ReadonlySet<string>) => {
 const isServedBy =
   ({ hostname, name }: Tunnel) =>
   ([key, entry]: readonly [string, ServiceEntry]) =>
-    entry.token !== undefined || entry.bootstrap !== undefined ? entry.host === hostname : (entry.name ?? key) === name
+    (entry.token !== undefined || entry.bootstrap !== undefined) && entry.to !== undefined
+      ? entry.host === hostname
+      : (entry.name ?? key) === name
 
 /** `originOf` answers where the service of a tunnel is on this machine, if that is known. */
 export const write = (
@@ -64,10 +66,9 @@ export const write = (
   const [open, left, seen]: [Array<string>, Array<string>, Set<string>] = [[], [], new Set()]
   const keys = new Set(Object.keys(services))
   for (const tunnel of tunnels) {
-    const { kind, name } = tunnel
+    const { kind, name, port } = tunnel
     const host = chosenHost(tunnel)
-    if (kind !== "http") left.push(`${name} has a public port; serve it with ct-agent ${kind} PORT --name ${name}`)
-    else if (seen.has(name)) left.push(`another tunnel is called ${name}, too; rename one of them`)
+    if (seen.has(name)) left.push(`another tunnel is called ${name}, too; rename one of them`)
     else {
       seen.add(name)
       const found = Object.entries(services).find(isServedBy(tunnel))?.[0]
@@ -78,12 +79,17 @@ export const write = (
       const to = document.createNode(originOf(tunnel) ?? null)
       if (to.value === null) {
         open.push(key)
-        to.comment = " the local service: a port, host:port or http://host:port"
+        to.comment = ` the local service: a port${kind === "http" ? ", host:port or http://host:port" : " or host:port"}`
       }
       keys.add(key)
       all.set(
         document.createNode(key),
-        document.createNode({ to, ...(name !== key && { name }), ...(host !== undefined && { host }) })
+        document.createNode({
+          [kind === "http" ? "to" : kind]: to,
+          ...(name !== key && { name }),
+          ...(host !== undefined && { host }),
+          ...(port !== null && { port })
+        })
       )
     }
   }

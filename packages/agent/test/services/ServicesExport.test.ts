@@ -1,4 +1,5 @@
 /** The file of services and the tunnels of an account say the same. */
+import { PublicPort } from "@catenet/domain/edges/PublicPort"
 import { allOff } from "@catenet/domain/edges/TunnelOptions"
 import { deriveHostname, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
 import { ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
@@ -15,19 +16,22 @@ import * as ServicesFile from "../../src/services/ServicesFile.ts"
 
 const zone = "zone.example.net"
 const origin = "http://127.0.0.1:3000"
+const originOf = ({ kind }: Tunnel) => (kind === "http" ? origin : "127.0.0.1:22")
 
 interface Wanted {
   readonly name: TunnelName
   readonly host?: Hostname | undefined
+  /** A public port, in place of a host name. */
+  readonly at?: PublicPort | undefined
 }
 
 /** The tunnel that the control plane makes when it is asked for this. */
-const made = ({ host, name }: Wanted, number: number, isProved = true): Tunnel => {
+const made = ({ at, host, name }: Wanted, number: number, isProved = true): Tunnel => {
   const given = Hostname.make(deriveHostname(name, "0123456789abcdef", zone))
   return new Tunnel({
     id: TunnelId.make(String(number).padStart(32, "0")),
     name,
-    hostname: host === undefined ? given : isProved ? host : null,
+    hostname: at !== undefined ? null : host === undefined ? given : isProved ? host : null,
     hostname_proof:
       host === undefined
         ? null
@@ -39,8 +43,8 @@ const made = ({ host, name }: Wanted, number: number, isProved = true): Tunnel =
     bridge_mode: "off",
     owned: true,
     created_at: UnixSeconds.make(number),
-    kind: "http",
-    port: null,
+    kind: at?.protocol ?? "http",
+    port: at?.port ?? null,
     port_host: null,
     agent_proof: "optional",
     ...allOff
@@ -53,11 +57,17 @@ const unique = (all: ReadonlyArray<Wanted>) =>
   )
 
 const sorted = (all: ReadonlyArray<Wanted>) =>
-  all.map(({ host, name }) => ({ name, host })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  all.map(({ at, host, name }) => ({ name, host, at })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
 /** What the services of a file ask the control plane for. */
 const asked = (services: Readonly<Record<string, ServiceEntry>>): ReadonlyArray<Wanted> =>
-  sorted(Object.entries(services).map(([key, { host, name }]) => ({ name: name ?? TunnelName.make(key), host })))
+  sorted(
+    Object.entries(services).map(([key, { host, name, port, tcp }]) => ({
+      name: name ?? TunnelName.make(key),
+      host,
+      at: port === undefined ? undefined : { protocol: tcp === undefined ? "udp" : "tcp", port }
+    }))
+  )
 
 const read = (text: string) => {
   const loaded = ServicesFile.parse(yaml, "ct-agent.yaml", text)
@@ -65,11 +75,15 @@ const read = (text: string) => {
 }
 
 const empty = ServicesExport.empty("https://portal.example.net")
-const Wanted = Schema.Struct({
-  name: TunnelName,
-  host: Schema.optionalKey(Schema.UndefinedOr(Hostname)),
-  isProved: Schema.Boolean
-})
+const Wanted = Schema.Union([
+  Schema.Struct({
+    name: TunnelName,
+    host: Schema.UndefinedOr(Hostname),
+    at: Schema.Undefined,
+    isProved: Schema.Boolean
+  }),
+  Schema.Struct({ name: TunnelName, host: Schema.Undefined, at: PublicPort, isProved: Schema.Boolean })
+])
 const some = Schema.Array(Wanted).check(Schema.isMinLength(1), Schema.isMaxLength(12))
 const runs = { arbitrary: { runs: propertyRuns } }
 
@@ -80,11 +94,11 @@ describe("the file of services and the account", () => {
     ([all]) => {
       const wanted = unique(all)
       const tunnels = wanted.map((each, n) => made(each, n, all.find(({ name }) => name === each.name)?.isProved))
-      const { left, open, text } = ServicesExport.write(yaml, tunnels, () => origin, empty)
+      const { left, open, text } = ServicesExport.write(yaml, tunnels, originOf, empty)
       assert.deepStrictEqual([left, open], [[], []])
       const services = read(text)
       assert.deepStrictEqual(asked(services), sorted(wanted))
-      const again = ServicesExport.write(yaml, tunnels, () => origin, { text, services })
+      const again = ServicesExport.write(yaml, tunnels, originOf, { text, services })
       assert.strictEqual(again.text, text, "nothing is added twice")
     },
     runs
@@ -93,25 +107,30 @@ describe("the file of services and the account", () => {
   it.prop(
     "the tunnels that a file asks for make the same file, beside what only the agent knows",
     [Arbitrary.schema(some), Arbitrary.schema(ServiceEntry)],
-    ([all, { proxy_protocol, tls, to }]) => {
+    ([all, { proxy_protocol, tls, to = 3000 }]) => {
       const local = { to, ...(tls && { tls }), ...(proxy_protocol && { proxy_protocol }) }
       const services = Object.fromEntries(
-        unique(all).map(({ host, name }, n) => [`s${n}`, new ServiceEntry({ ...local, name, ...(host && { host }) })])
+        unique(all).map(({ at, host, name }, n) => [
+          `s${n}`,
+          at === undefined
+            ? new ServiceEntry({ ...local, name, ...(host && { host }) })
+            : new ServiceEntry({ [at.protocol]: 22, name, port: at.port })
+        ])
       )
       const file = { control_plane: "https://portal.example.net", services }
       const tunnels = asked(services).map((each, n) => made(each, n))
       const text = `# kept\n${yaml.stringify(JSON.parse(JSON.stringify(file)), { lineWidth: 0 })}`
       const back = ServicesExport.write(yaml, tunnels, () => undefined, { text, services: read(text) })
       assert.deepStrictEqual([back.left, back.open, back.text], [[], [], text])
-      const elsewhere = ServicesExport.write(yaml, tunnels, () => String(to), empty)
+      const elsewhere = ServicesExport.write(yaml, tunnels, originOf, empty)
       assert.deepStrictEqual(asked(read(elsewhere.text)), asked(services))
     },
     runs
   )
 
-  it("leaves what it cannot say to its reader: unknown local services, ports, and two tunnels of one name", () => {
+  it("leaves what it cannot say to its reader: unknown local services, and two tunnels of one name", () => {
     const [cam, pi] = [TunnelName.make("Cam (2)!"), TunnelName.make("pi")]
-    const ssh = new Tunnel({ ...made({ name: TunnelName.make("ssh") }, 3), hostname: null, kind: "tcp", port: 20_022 })
+    const ssh = made({ name: TunnelName.make("ssh"), at: { protocol: "tcp", port: 20_022 } }, 3)
     const tunnels = [made({ name: cam }, 0), made({ name: pi }, 1), made({ name: pi }, 2), ssh]
     const { left, open, text } = ServicesExport.write(
       yaml,
@@ -119,16 +138,13 @@ describe("the file of services and the account", () => {
       ({ name }) => (name === pi ? origin : undefined),
       empty
     )
-    assert.deepStrictEqual(open, ["cam-2"])
-    assert.deepStrictEqual(left, [
-      "another tunnel is called pi, too; rename one of them",
-      "ssh has a public port; serve it with ct-agent tcp PORT --name ssh"
-    ])
+    assert.deepStrictEqual([open, left], [["cam-2", "ssh"], ["another tunnel is called pi, too; rename one of them"]])
     assert.include(
       text,
       "  cam-2:\n    to: # the local service: a port, host:port or http://host:port\n    name: Cam (2)!\n"
     )
     assert.include(text, `  pi:\n    to: ${origin}\n`)
+    assert.include(text, "  ssh:\n    tcp: # the local service: a port or host:port\n    port: 20022\n")
     const checked = ServicesFile.parse(yaml, "ct-agent.yaml", text)
     assert.isTrue(Result.isFailure(checked), "the file is checked with the place that is open")
   })

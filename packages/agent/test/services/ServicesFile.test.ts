@@ -30,7 +30,8 @@ describe("a file of services", () => {
         "    to: htp://1",
         "  y:",
         "    host: a..b",
-        "  z: 5"
+        "  z: 5",
+        "  ssh: { tcp: 'http://b:1', port: 0 }"
       ].join("\n")
     )
     assert.strictEqual(code, 3)
@@ -40,9 +41,10 @@ describe("a file of services", () => {
       "ct-agent.yaml:6:5: services.shop.hostname is not an option here; write host if that was meant.",
       "ct-agent.yaml:7:3: services.Api is not a service's name; use up to 60 of a-z, 0-9 and hyphens, with no hyphen at an end.",
       "ct-agent.yaml:10:9: services.x.to is not a local service: a port, host:port, an address with http://, https:// or h2c:// before host:port, or unix:/path.",
-      "ct-agent.yaml:12:5: services.y.to is missing.",
       "ct-agent.yaml:12:11: services.y.host is not a host name.",
-      "ct-agent.yaml:13:6: services.z is not a mapping of options."
+      "ct-agent.yaml:13:6: services.z is not a mapping of options.",
+      "ct-agent.yaml:14:15: services.ssh.tcp is not a local service: a port or host:port.",
+      "ct-agent.yaml:14:35: services.ssh.port is not a value between 1 and 65535."
     ])
   })
 
@@ -110,6 +112,40 @@ describe("a file of services", () => {
     const more = await checked(services(1001), "ct-agent.json")
     assert.strictEqual(more.code, 3)
     assert.include(more.lines.join("\n"), "services is not 1 to 1000 services")
+  })
+
+  it("refuses what does not go with a public port", async () => {
+    const services = [
+      "none: { name: x }",
+      "two: { to: 1, tcp: 2 }",
+      "web: { to: 1, port: 2 }",
+      "host: { udp: 1, host: a.example }",
+      "tls: { tcp: 1, tls: terminate }",
+      "header: { udp: 1, proxy_protocol: v2 }",
+      "first: { tcp: 1, port: 22 }",
+      "other: { udp: 1, port: 22 }",
+      "second: { tcp: 2, port: 22 }"
+    ]
+    const { code, lines } = await checked(`${head}services:\n  ${services.join("\n  ")}`)
+    assert.strictEqual(code, 3)
+    assert.sameMembers(lines, [
+      "ct-agent.yaml:3:9: services.none has none of to, tcp and udp; set one of them to the local service.",
+      "ct-agent.yaml:4:22: services.two.tcp does not work with to; remove one of the two.",
+      "ct-agent.yaml:5:23: services.web.port needs tcp or udp; remove it, or write tcp or udp instead of to.",
+      "ct-agent.yaml:6:25: services.host.host does not work with udp; remove it.",
+      "ct-agent.yaml:7:23: services.tls.tls does not work with tcp; remove it.",
+      "ct-agent.yaml:8:37: services.header.proxy_protocol does not work with udp; remove it.",
+      "ct-agent.yaml:11:27: services.second.port is the tcp port 22, which the service first has; choose another."
+    ])
+  })
+
+  it("gives services public ports, to which the defaults of host names do not apply", async () => {
+    const services = '{ ssh: { tcp: 22, port: 20022 }, dns: { udp: "10.0.0.5:53" }, web: { to: 1 } }'
+    const { code, lines, stdout } = await checked(
+      `${head}defaults: { tls: passthrough, proxy_protocol: v2 }\nservices: ${services}`
+    )
+    assert.strictEqual(code, 0, lines.join("\n"))
+    assert.strictEqual(stdout, "ssh  tcp port 20022  localhost:22\ndns  udp port -  10.0.0.5:53\nweb  -  localhost:1\n")
   })
 
   it("is written by init with the schema in its first line, is valid as it is, and is not replaced unasked", async () => {

@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { HostHeader, originPlace } from "../rules/Route.ts"
 import { Hostname } from "../values/Hostname.ts"
+import { Port } from "../values/Numbers.ts"
 import { describedAs, pattern, patternBy } from "../values/Pattern.ts"
 import { line } from "../values/Text.ts"
 import { TunnelName } from "./Tunnel.ts"
@@ -29,6 +30,18 @@ export const ServiceOrigin = Schema.Union([
     )
   )
 ]).annotate({ expected: originForm })
+
+const portForm = "a local service: a port or host:port"
+const portText = /^(?:\x5b[0-9A-Fa-f:.]{2,45}\x5d|[A-Za-z0-9._-]{1,253}):([1-9][0-9]{0,4})$/u
+
+/** A local service with a public port: a port of this machine, or `host:port`. */
+const PortOrigin = Schema.Union([
+  Port,
+  Schema.String.check(
+    pattern(portText, portForm),
+    patternBy((text) => Number(portText.exec(text)?.[1] ?? 1) <= 65_535, portForm, /^127\.0\.0\.1:[1-9]\d{3}$/u)
+  )
+]).annotate({ expected: portForm })
 
 const baseAddress = Schema.String.check(
   patternBy(
@@ -58,11 +71,20 @@ const shared = {
 /** What every service has that does not say otherwise. */
 export class ServiceDefaults extends Schema.Class<ServiceDefaults>("ServiceDefaults")(shared) {}
 
-/** One service: a tunnel and the origin behind it. */
+/** One service: a tunnel and the origin behind it, as `to`, `tcp` or `udp`. */
 export class ServiceEntry extends Schema.Class<ServiceEntry>("ServiceEntry")({
-  to: ServiceOrigin.annotateKey({
+  to: Schema.optionalKey(ServiceOrigin).annotateKey({
     description:
       "The local service: a port, host:port, https://host:port with TLS, h2c://host:port for HTTP/2 without TLS, or unix:/path."
+  }),
+  tcp: Schema.optionalKey(PortOrigin).annotateKey({
+    description: "In place of to: a local TCP service that gets a public port, as a port or host:port."
+  }),
+  udp: Schema.optionalKey(PortOrigin).annotateKey({
+    description: "In place of to: a local UDP service that gets a public port, as a port or host:port."
+  }),
+  port: Schema.optionalKey(Port).annotateKey({
+    description: "The public port of a tcp or udp service; by default one is allotted."
   }),
   name: Schema.optionalKey(
     written("Name of the tunnel in the account; by default the service's own.").pipe(Schema.decodeTo(TunnelName))

@@ -4,13 +4,14 @@ import { ready } from "@catenet/testing/server/Accounts"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { createSocket } from "node:dgram"
 import { writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { freePort } from "../../src/Ports.ts"
 import { ask } from "../gate/GateStack.ts"
-import { AccountEdge, ended, home, login, running, stack } from "./AccountStack.ts"
+import { AccountEdge, ended, home, login, publicPort, publicUdpPort, running, stack } from "./AccountStack.ts"
 
 /** A local service that says its name; `/slow` is answered when `finish` is called. */
 const origin = (name: string) =>
@@ -27,6 +28,33 @@ const origin = (name: string) =>
       return { port: (server.address() as AddressInfo).port, server, finish: () => slow.resolve() }
     }),
     ({ server }) => Effect.sync(() => (server.closeAllConnections(), void server.close()))
+  )
+
+/** Answers each datagram with its text in capitals; the answer to a text that is sent until one comes. */
+const udpOrigin = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const socket = createSocket("udp4")
+    socket.on("message", (datagram, { address, port }) => socket.send(datagram.toString().toUpperCase(), port, address))
+    await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve))
+    return socket
+  }),
+  (socket) => Effect.sync(() => void socket.close())
+)
+
+const answerOf = (port: number, text: string) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => createSocket("udp4")),
+    (socket) =>
+      Effect.promise(async () => {
+        let answer: string | undefined
+        socket.on("message", (datagram) => (answer = datagram.toString()))
+        await eventually(async () => {
+          socket.send(text, port, "127.0.0.1")
+          return answer !== undefined
+        }, "an answer")
+        return answer
+      }),
+    (socket) => Effect.sync(() => void socket.close())
   )
 
 interface Reported {
@@ -171,6 +199,70 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "180 second
 
       again.kill("SIGTERM")
       assert.strictEqual(yield* Effect.promise(() => again.exited), 0, again.lines.join("\n"))
+    })
+  )
+
+  it.effect("gives its tcp and udp services the public ports that they keep, beside services with host names", () =>
+    Effect.gen(function* () {
+      const at = yield* home
+      const [tcpPort, udpPort] = [yield* publicPort, yield* publicUdpPort]
+      const [one, echo] = [yield* origin("one"), yield* udpOrigin]
+      yield* login(at, "olga@example.test", [yield* TestServer.baseUrl])
+      yield* ready
+      const listen = `127.0.0.1:${yield* freePort("127.0.0.1")}`
+      const args = ["--config", "ct-agent.yaml"]
+      const write = (services: Record<string, object>) =>
+        writeFileSync(
+          join(at.path, "ct-agent.yaml"),
+          `status_listen: ${listen}\nstate_dir: state\ndefaults: { tls: terminate }\nservices: ${JSON.stringify(services)}\n`
+        )
+      const both = { raw: { tcp: one.port }, dns: { udp: `127.0.0.1:${echo.address().port}`, port: udpPort } }
+      const served = Effect.promise(async () => {
+        const text = () => fetch(`http://127.0.0.1:${tcpPort}/`).then((response) => response.text())
+        await eventually(
+          () =>
+            text().then(
+              (got) => got === "one",
+              () => false
+            ),
+          "the TCP port",
+          20_000
+        )
+        assert.strictEqual(await Effect.runPromise(answerOf(udpPort, "echo")), "ECHO")
+      })
+      write({ ...both, web: { to: one.port } })
+      const first = yield* running(at, args)
+      yield* served
+      const shown = yield* ended(at, ["status", ...args])
+      assert.match(
+        shown.stdout,
+        new RegExp(`^raw +online +tcp://tcp\\.zone\\.test:${tcpPort} +localhost:${one.port} +[1-9]\\d* requests$`, "mu")
+      )
+      assert.match(shown.stdout, new RegExp(`^dns +online +udp://udp\\.zone\\.test:${udpPort} +127`, "mu"))
+      const { stdout: exported } = yield* ended(at, ["export"])
+      assert.match(exported, new RegExp(`^  dns:\n    udp: #.*\n    port: ${udpPort}$`, "mu"))
+
+      // What the account has under the name is served as it is.
+      write({ ...both, web: { tcp: one.port }, other: { udp: 1, port: udpPort - 1 || 2, name: "dns" } })
+      const doubled = yield* ended(at, ["reload", ...args])
+      assert.include(doubled.stderr, "services.other.name is the tunnel dns, which the service dns has")
+      write({ ...both, dns: { ...both.dns, port: tcpPort }, web: { tcp: one.port } })
+      assert.strictEqual((yield* ended(at, ["reload", ...args])).stdout, "changed dns, web\n")
+      yield* Effect.promise(() =>
+        first.said("Your tunnel web is of kind http, not tcp. Set another name of the service.")
+      )
+      yield* Effect.promise(() => first.said(`Your tunnel dns has port ${udpPort}, which it keeps. Remove port, or`))
+      assert.strictEqual(
+        yield* Effect.promise(() => fetch(`http://127.0.0.1:${tcpPort}/`).then((got) => got.text())),
+        "one"
+      )
+
+      first.kill("SIGTERM")
+      yield* Effect.promise(() => first.exited)
+      write(both)
+      const again = yield* running(at, args)
+      yield* served
+      assert.notInclude(again.lines.join("\n"), "made the tunnel")
     })
   )
 })

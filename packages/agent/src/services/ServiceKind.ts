@@ -1,0 +1,35 @@
+/** What a service of the file is reached by: a host name (`to`), or a public port (`tcp`, `udp`). */
+import type { ServiceDefaults, ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
+import type { TunnelKind } from "@catenet/domain/tunnels/Tunnel"
+import { type Problem, problem } from "@catenet/platform/ConfigurationInvalid"
+
+const originOptions = ["to", "tcp", "udp"] as const
+
+/** `http` for a service with a host name. */
+export const of = ({ tcp, udp }: ServiceEntry): TunnelKind =>
+  tcp !== undefined ? "tcp" : udp !== undefined ? "udp" : "http"
+
+/** Options that a service with a public port does not have. */
+const withoutPort = ["host", "host_header", "ca", "insecure", "tls", "tls_certificate", "tls_key"] as const
+
+/** `at` tells where an option is, or the service. */
+export const problemsOf = (entry: ServiceEntry, at: (key?: string) => string): ReadonlyArray<Problem> => {
+  const [first, second] = originOptions.filter((option) => entry[option] !== undefined)
+  if (first === undefined) return [problem(at(), "has none of to, tcp and udp", "set one of them to the local service")]
+  if (second !== undefined) return [problem(at(second), `does not work with ${first}`, "remove one of the two")]
+  if (first === "to")
+    return entry.port === undefined
+      ? []
+      : [problem(at("port"), "needs tcp or udp", "remove it, or write tcp or udp instead of to")]
+  const useless = withoutPort.filter((option) => entry[option] !== undefined)
+  const problems = useless.map((option) => problem(at(option), `does not work with ${first}`, "remove it"))
+  const hasHeader = first === "udp" && entry.proxy_protocol === "v2"
+  return hasHeader ? [...problems, problem(at("proxy_protocol"), "does not work with udp", "remove it")] : problems
+}
+
+/** Those that do not apply to a service with a public port are left out. */
+export const withDefaults = (entry: ServiceEntry, { proxy_protocol, tls }: ServiceDefaults): ServiceEntry => ({
+  ...(tls !== undefined && of(entry) === "http" && { tls }),
+  ...(proxy_protocol !== undefined && entry.udp === undefined && { proxy_protocol }),
+  ...entry
+})
