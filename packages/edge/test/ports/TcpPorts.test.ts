@@ -45,6 +45,7 @@ const world = Effect.gen(function* () {
   const [port = 0, other = 0, outside = 0] = yield* Effect.promise(() => freePorts(3))
   const edge = yield* start({
     CT_EDGE_PORTS: `${port},${other}`,
+    CT_EDGE_RECEIPTS: "1",
     CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "100",
     CT_EDGE_MAX_VISITORS_PER_TUNNEL: "4"
   })
@@ -54,33 +55,47 @@ const world = Effect.gen(function* () {
 const owner = token("5")
 
 describe("a public TCP port", () => {
-  it.live("is open while an agent of its tunnel is connected, and carries bytes both ways to their ends", () =>
-    Effect.gen(function* () {
-      const { edge, port, other } = yield* world
-      assert.strictEqual(yield* Effect.promise(() => setPort(edge, owner, port)), 200)
-      assert.isFalse(yield* Effect.promise(() => listens(port)))
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const agent = yield* servingAgent(edge, owner, [], (stream) => {
-            // The server speaks first, and answers after the end of the visitor's half.
-            stream.write("hello ")
-            void readAll(stream).then((bytes) => stream.end(`${bytes.length} bytes`))
+  it.live(
+    "is open while an agent of its tunnel is connected, and carries bytes both ways to their ends, which history and receipts contain",
+    () =>
+      Effect.gen(function* () {
+        const { edge, port, other } = yield* world
+        assert.strictEqual(yield* Effect.promise(() => setPort(edge, owner, port)), 200)
+        assert.isFalse(yield* Effect.promise(() => listens(port)))
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const agent = yield* servingAgent(edge, owner, [], (stream) => {
+              // The server speaks first, and answers after the end of the visitor's half.
+              stream.write("hello ")
+              void readAll(stream).then((bytes) => stream.end(`${bytes.length} bytes`))
+            })
+            yield* Effect.promise(() => eventually(() => listens(port), "the port is open"))
+            const visitor = yield* Effect.promise(() => dial(port))
+            const answer = readAll(visitor)
+            visitor.end(Buffer.alloc(3_000_000))
+            assert.strictEqual((yield* Effect.promise(() => answer)).toString(), "hello 3000000 bytes")
+            const header = agent.streams.at(-1)?.header
+            assert.deepInclude(header, { kind: "visitor", tls: "none" })
+            assert.strictEqual(header?.client?.address, "127.0.0.1")
+            assert.strictEqual(header?.server?.port, port)
+            assert.isFalse(yield* Effect.promise(() => listens(other)))
+            assert.strictEqual((yield* Effect.promise(edge.metrics))["ct_edge_relays_total"] === 0, false)
           })
-          yield* Effect.promise(() => eventually(() => listens(port), "the port is open"))
-          const visitor = yield* Effect.promise(() => dial(port))
-          const answer = readAll(visitor)
-          visitor.end(Buffer.alloc(3_000_000))
-          assert.strictEqual((yield* Effect.promise(() => answer)).toString(), "hello 3000000 bytes")
-          const header = agent.streams.at(-1)?.header
-          assert.deepInclude(header, { kind: "visitor", tls: "none" })
-          assert.strictEqual(header?.client?.address, "127.0.0.1")
-          assert.strictEqual(header?.server?.port, port)
-          assert.isFalse(yield* Effect.promise(() => listens(other)))
-          assert.strictEqual((yield* Effect.promise(edge.metrics))["ct_edge_relays_total"] === 0, false)
-        })
-      )
-      yield* Effect.promise(() => eventually(async () => !(await listens(port)), "the port is closed again"))
-    }).pipe(Effect.scoped)
+        )
+        yield* Effect.promise(() => eventually(async () => !(await listens(port)), "the port is closed again"))
+        const history = yield* Effect.promise(() => edge.admin("GET", `/internal/tunnel/history/${owner}`))
+        const { sessions } = history.body as { sessions: ReadonlyArray<{ bytes_in: number; bytes_out: number }> }
+        assert.deepStrictEqual(
+          sessions.map(({ bytes_in }) => bytes_in),
+          [3_000_000]
+        )
+        const { body } = yield* Effect.promise(() => edge.admin("GET", `/internal/tunnel/receipts/${owner}`))
+        const { receipts } = body as { receipts: ReadonlyArray<{ kind: string }> }
+        assert.deepStrictEqual(
+          receipts.map(({ kind }) => kind),
+          ["session_open", "session_close"]
+        )
+      }).pipe(Effect.scoped)
   )
 
   it.live("goes with the tunnel to its next token, and is closed with the tunnel", () =>

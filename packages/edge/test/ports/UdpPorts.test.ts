@@ -71,23 +71,34 @@ const world = Effect.fnUntraced(function* (serve: (session: DatagramStream, stre
 const echo = (session: DatagramStream) => void session.on("data", (datagram: Buffer) => session.write(datagram))
 
 describe("a public UDP port", () => {
-  it.live("keeps the boundaries of datagrams in both directions, and tells the agent who sends", () =>
-    Effect.gen(function* () {
-      const { agent, port } = yield* world(echo)
-      const { got, send, socket } = yield* client(port)
-      const sent = [1, 0, 1400, 9000, 40_000].map((length) => Buffer.alloc(length, length % 251))
-      for (const datagram of sent) {
-        const before = got.length
-        yield* Effect.promise(() => send(datagram))
-        yield* Effect.promise(() => eventually(() => got.length > before, "the echo comes back"))
-      }
-      assert.deepStrictEqual(
-        got.map((datagram) => datagram.toString("hex")),
-        sent.map((datagram) => datagram.toString("hex"))
-      )
-      assert.strictEqual(agent.streams.length, 1)
-      assert.deepStrictEqual(agent.streams[0]?.header.client, { address: "127.0.0.1", port: socket.address().port })
-    }).pipe(Effect.scoped)
+  it.live(
+    "keeps the boundaries of datagrams in both directions, tells the agent who sends, and counts each with its length",
+    () =>
+      Effect.gen(function* () {
+        const { agent, edge, port } = yield* world(echo)
+        const { got, send, socket } = yield* client(port)
+        const sent = [1, 0, 1400, 9000, 40_000].map((length) => Buffer.alloc(length, length % 251))
+        for (const datagram of sent) {
+          const before = got.length
+          yield* Effect.promise(() => send(datagram))
+          yield* Effect.promise(() => eventually(() => got.length > before, "the echo comes back"))
+        }
+        assert.deepStrictEqual(
+          got.map((datagram) => datagram.toString("hex")),
+          sent.map((datagram) => datagram.toString("hex"))
+        )
+        assert.strictEqual(agent.streams.length, 1)
+        assert.deepStrictEqual(agent.streams[0]?.header.client, { address: "127.0.0.1", port: socket.address().port })
+        agent.mux.close("normal")
+        const bytes = sent.reduce((sum, { length }) => sum + 2 + length, 0)
+        yield* Effect.promise(() =>
+          eventually(async () => {
+            const { body } = await edge.admin("GET", `/internal/tunnel/history/${owner}`)
+            const [session] = (body as { sessions: ReadonlyArray<{ bytes_in: number; bytes_out: number }> }).sessions
+            return session?.bytes_in === bytes && session.bytes_out === bytes
+          }, "the session is in the history")
+        )
+      }).pipe(Effect.scoped)
   )
 
   it.live("answers a client with no more bytes than it has sent until its address has sent twice", () =>

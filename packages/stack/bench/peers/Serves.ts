@@ -2,28 +2,30 @@
 import { Kept } from "../data/Kept.ts"
 import type { Aim } from "../Load.ts"
 
-const tries = 100
+const patienceMillis = 20_000
 const pauseMillis = 200
-/** A tunnel whose agent has not come may be silent. */
-const patienceMillis = 1_000
-
-const silence = () => new Promise<false>((resolve) => void setTimeout(() => resolve(false), patienceMillis).unref())
+/** A tunnel whose agent has not come may be silent, before its TLS or after it. */
+const answerMillis = 1_000
 
 const answered = async (aim: Aim) => {
-  let kept: Kept | undefined
-  try {
-    kept = await Kept.open(aim)
-    return await Promise.race([kept.get().then(() => true), silence()])
-  } catch {
-    return false
-  } finally {
-    kept?.close()
-  }
+  const opening = Kept.open(aim)
+  const asking = opening
+    .then((kept) => kept.get())
+    .then(
+      () => true,
+      () => false
+    )
+  const silence = new Promise<false>((resolve) => void setTimeout(() => resolve(false), answerMillis).unref())
+  const isAnswered = await Promise.race([asking, silence])
+  // One that opens later is closed then.
+  opening.then((kept) => kept.close()).catch(() => undefined)
+  return isAnswered
 }
 
 export const serves = async (aims: ReadonlyArray<Aim>): Promise<boolean> => {
   const open = new Set(aims)
-  for (let count = 0; count < tries && open.size > 0; count++) {
+  const until = performance.now() + patienceMillis
+  while (open.size > 0 && performance.now() < until) {
     for (const aim of open) if (await answered(aim)) open.delete(aim)
     if (open.size > 0) await new Promise((resolve) => setTimeout(resolve, pauseMillis))
   }
