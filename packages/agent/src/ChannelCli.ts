@@ -165,6 +165,26 @@ const channelRoom = Command.make(
   ])
 )
 
+const channelForgetPeer = Command.make(
+  "forget-peer",
+  { peer: Argument.String("peer") },
+  loaded(async () => (await import("./commands/forgetPeer.ts")).forgetPeer)
+).pipe(
+  Command.withDescription(
+    "Lets a peer join without post-quantum key exchange although it has used it before, or an edge that has carried the " +
+      "offers and no longer does. Use it only when the owner confirms that this is right: otherwise somebody on the way " +
+      "may have removed an offer. A peer is named by its key of 64 hex digits and an edge by its address, as in the " +
+      "message of the refusal; the list is kept in CT_AGENT_STATE_DIR."
+  ),
+  Command.withShortDescription("Accept a peer or an edge that no longer offers post-quantum key exchange"),
+  Command.withExamples([
+    {
+      command: "ct-agent channel forget-peer 6e5f0c9d…",
+      description: "The key that the refusal printed"
+    }
+  ])
+)
+
 export const channel = Command.make(
   "channel",
   {},
@@ -193,6 +213,7 @@ export const channel = Command.make(
     channelJoin,
     channelRoom,
     channelAgentCard,
+    channelForgetPeer,
     directory,
     ...operatorCommands,
     ...ownerCommands

@@ -1,4 +1,5 @@
 /** `channel`, `channel mcp` and `channel serve`: joins a channel and connects the session as flags and variables ask. */
+import * as KeyExchange from "@catenet/crypto/admission/KeyExchange"
 import { native } from "@catenet/crypto/native"
 import { clause } from "@catenet/domain/values/Sentence"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
@@ -15,6 +16,7 @@ import * as ChannelFailure from "../channel/session/ChannelFailure.ts"
 import * as ChannelSession from "../channel/session/ChannelSession.ts"
 import * as DirectPath from "../channel/session/DirectPath.ts"
 import type * as FallbackDialer from "../channel/session/FallbackDialer.ts"
+import * as PostQuantumPeers from "../channel/session/PostQuantumPeers.ts"
 import * as SessionLifecycle from "../channel/session/SessionLifecycle.ts"
 import { Unreachable, UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
@@ -137,7 +139,7 @@ const allowed = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
 /** One session with a peer at a known address, whose key is configured. */
 const withoutEdge = Effect.fnUntraced(function* (
   settings: Settings,
-  { address, peerCertificate }: Extract<Settings["meeting"], { readonly _tag: "Direct" }>,
+  { address, peerCertificate, postQuantum }: Extract<Settings["meeting"], { readonly _tag: "Direct" }>,
   use: Use
 ) {
   const member = memberOf(settings)
@@ -150,24 +152,28 @@ const withoutEdge = Effect.fnUntraced(function* (
       "set it to an edge"
     )
   const isInitiator = role === "initiate"
+  // Without an edge there is no grant: configured peers have all rights.
+  const configured = {
+    noiseKey,
+    isInitiator,
+    holder: undefined,
+    observed: undefined,
+    rights: "rw" as const,
+    grantEnds: undefined,
+    agreement: KeyExchange.withoutOffers(postQuantum ?? "prefer")
+  }
+  const peer = yield* PostQuantumPeers.check(configured, postQuantum)
   const { joining } = yield* AgentMetrics
   const { run } = yield* SessionHandler.of(settings)
   const waiting = Effect.gen(function* () {
     const listener = yield* DirectPath.listen(address)
     joining("waiting")
     yield* Effect.logInfo(`waiting for the peer at ${formatHostPort(listener.address)}`)
-    return yield* DirectPath.awaitPeer(listener, noise, noiseKey)
+    return yield* DirectPath.awaitPeer(listener, noise, noiseKey, peer.agreement)
   })
-  const direct = yield* isInitiator ? DirectPath.dial(address, noise, noiseKey, peerCertificate) : waiting
-  // Without an edge there is no grant: configured peers have all rights.
-  const peer = {
-    noiseKey,
-    isInitiator,
-    holder: undefined,
-    observed: undefined,
-    rights: "rw" as const,
-    grantEnds: undefined
-  }
+  const direct = yield* isInitiator
+    ? DirectPath.dial(address, noise, noiseKey, peerCertificate, peer.agreement)
+    : waiting
   const session = yield* ChannelSession.open(ChannelSession.overDirect(direct, peer), member)
   yield* SessionLifecycle.use(session, undefined, run(session))
 })
@@ -200,6 +206,7 @@ export const channel = (use: Use) =>
     yield* Effect.forEach(settings.warnings, (warning) => Effect.logWarning(warning), { discard: true })
     const layer = Layer.mergeAll(
       Events.layer(settings.stateDir).pipe(Layer.provideMerge(AgentMetrics.layer)),
+      PostQuantumPeers.PostQuantumPeers.layer(settings.stateDir),
       SecureRandom.layerWebCrypto,
       QuicDial.layerWhere(MemberSettings.wantsQuic(settings.meeting))
     )

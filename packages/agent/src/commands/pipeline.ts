@@ -17,6 +17,7 @@ import { join } from "node:path"
 import * as OneShotCall from "../channel/local/OneShotCall.ts"
 import { textOf } from "../channel/rpc/Tool.ts"
 import * as ChannelFailure from "../channel/session/ChannelFailure.ts"
+import { PostQuantumPeers } from "../channel/session/PostQuantumPeers.ts"
 import { CallFailed, Refused } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
@@ -148,6 +149,7 @@ const command = (isRunning: boolean) =>
     const published = yield* PublishedPipeline.read(given.controlPlane, given.pipelineId, given.operatorPubkey)
     const layer = Layer.mergeAll(
       Events.layer(given.stateDir ?? join(homedir(), ".ct-agent")).pipe(Layer.provideMerge(AgentMetrics.layer)),
+      PostQuantumPeers.layer(given.stateDir ?? join(homedir(), ".ct-agent")),
       SecureRandom.layerWebCrypto
     )
     const running = Effect.scoped(fillRoles(given, published, input)).pipe(

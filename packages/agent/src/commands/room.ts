@@ -13,6 +13,7 @@ import * as RpcClient from "../channel/rpc/RpcClient.ts"
 import { split } from "../channel/rpc/RpcDemux.ts"
 import * as ChannelFailure from "../channel/session/ChannelFailure.ts"
 import * as ChannelSession from "../channel/session/ChannelSession.ts"
+import { PostQuantumPeers } from "../channel/session/PostQuantumPeers.ts"
 import { Unreachable, UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
@@ -80,6 +81,7 @@ export const room = ({ peer }: { readonly peer: string | undefined }) =>
       })
     const layer = Layer.mergeAll(
       Events.layer(stateDir).pipe(Layer.provideMerge(AgentMetrics.layer)),
+      PostQuantumPeers.layer(stateDir),
       QuicDial.layerWhere(MemberSettings.wantsQuic(first.settings.meeting)),
       SecureRandom.layerWebCrypto
     )

@@ -1,10 +1,14 @@
-/** The Noise handshake of the mesh plane on a raw stream (data-plane.md 4.3): IK, empty prologue, framed messages. */
+/**
+ * The Noise handshake of the mesh plane on a raw stream (data-plane.md 4.3): IK, framed messages, and an empty prologue unless the
+ * members of a channel have agreed on a key exchange. A third message makes it hybrid if both sides mark their keys.
+ */
+import { type Agreement, classical, type Name as KeyExchange } from "@catenet/crypto/admission/KeyExchange"
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { native } from "@catenet/crypto/native"
-import { initiate, respond } from "@catenet/crypto/noise/Noise"
+import type { Handshake } from "@catenet/crypto/noise/Handshake"
+import { entropyLength, initiate, type Options, respond } from "@catenet/crypto/noise/Noise"
 import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
-import type { Transport } from "@catenet/crypto/noise/Transport"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { isIP } from "@catenet/platform/IpAddress"
 import { Data, Effect, Result } from "effect"
@@ -58,6 +62,8 @@ export class HandshakeFailed extends Data.TaggedError("HandshakeFailed")<{
   readonly forUs: boolean
   /** The peer disconnected before it sent a message. */
   readonly hasLeft: boolean
+  /** The next step, if it is not the usual one. */
+  readonly advice?: string | undefined
 }> {
   override get message() {
     return `Noise handshake: ${this.why}`
@@ -67,54 +73,86 @@ export class HandshakeFailed extends Data.TaggedError("HandshakeFailed")<{
 const handshakeMillis = 10_000
 const nothing = new Uint8Array()
 
+/** The second message's payload of an origin that refuses a marked peer for the reason of `dropped`. */
+const droppedMark = Uint8Array.of(3)
+
+/** Both members mark their keys, and the edge of one says that it carries offers and that the other made none. */
+const dropped = new HandshakeFailed({
+  why: "both members offer post-quantum key exchange, but the edge removed an offer",
+  forUs: true,
+  hasLeft: false,
+  advice:
+    "Somebody at the edge or on the way to it changes what members say. Ask the edge's operator; CT_CHANNEL_POST_QUANTUM=off at " +
+    "both members goes on without it."
+})
+
+const onlyClassical = (required: string) =>
+  new HandshakeFailed({
+    why: "the peer uses no post-quantum key exchange",
+    forUs: true,
+    hasLeft: false,
+    advice: `${required[0]?.toUpperCase() ?? ""}${required.slice(1)}.`
+  })
+
 const failed = (why: string) => new HandshakeFailed({ why, forUs: false, hasLeft: false })
 
 /** The second message's payload for the first's, or why there is none. */
 export type Reply = (payload: Uint8Array) => Result.Result<Uint8Array, string>
 
-/** The first framed message, and the decoder with the rest. The stream is left paused. */
-const firstMessage = (stream: Duplex) =>
-  Effect.callback<Omit<Session, "transport"> & { readonly message: Uint8Array }, HandshakeFailed>((resume) => {
-    const decoder = new NoiseFrame.FrameDecoder()
-    const cleanup = () => {
-      stream.off("data", data)
-      stream.off("end", ended)
-      stream.off("close", ended)
-      stream.off("error", broken)
-      stream.pause()
-    }
-    let isSilent = true
-    const left = (why: string) => {
-      cleanup()
-      resume(Effect.fail(new HandshakeFailed({ why, forUs: false, hasLeft: isSilent })))
-    }
-    const data = (chunk: Uint8Array) => {
-      isSilent = false
-      const pushed = decoder.push(chunk)
-      if (Result.isFailure(pushed)) {
-        cleanup()
-        return resume(Effect.fail(failed(pushed.failure.message)))
-      }
-      const [message, ...early] = pushed.success
-      if (message === undefined) return
-      cleanup()
-      resume(Effect.succeed({ message: Bytes.copy(message), decoder, early: early.map((each) => Bytes.copy(each)) }))
-    }
-    const ended = () => left("the peer closed the connection")
-    const broken = (error: Error) => left(error.message)
-    stream.on("data", data)
-    stream.on("end", ended)
-    stream.on("close", ended)
-    stream.on("error", broken)
-    // The previous owner left it paused.
-    stream.resume()
-    return Effect.sync(cleanup)
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: handshakeMillis,
-      orElse: () => Effect.fail(failed(`nothing within ${handshakeMillis / 1000} s`))
-    })
-  )
+type Received = Pick<Session, "decoder" | "early"> & { readonly message: Uint8Array }
+
+/** The next framed message, and the decoder with the rest. The stream is left paused. */
+const nextMessage = (
+  stream: Duplex,
+  { decoder, early: [waiting, ...others] }: Pick<Session, "decoder" | "early"> = {
+    decoder: new NoiseFrame.FrameDecoder(),
+    early: []
+  }
+): Effect.Effect<Received, HandshakeFailed> =>
+  waiting !== undefined
+    ? Effect.succeed({ message: waiting, decoder, early: others })
+    : Effect.callback<Received, HandshakeFailed>((resume) => {
+        const cleanup = () => {
+          stream.off("data", data)
+          stream.off("end", ended)
+          stream.off("close", ended)
+          stream.off("error", broken)
+          stream.pause()
+        }
+        let isSilent = true
+        const left = (why: string) => {
+          cleanup()
+          resume(Effect.fail(new HandshakeFailed({ why, forUs: false, hasLeft: isSilent })))
+        }
+        const data = (chunk: Uint8Array) => {
+          isSilent = false
+          const pushed = decoder.push(chunk)
+          if (Result.isFailure(pushed)) {
+            cleanup()
+            return resume(Effect.fail(failed(pushed.failure.message)))
+          }
+          const [message, ...early] = pushed.success
+          if (message === undefined) return
+          cleanup()
+          resume(
+            Effect.succeed({ message: Bytes.copy(message), decoder, early: early.map((each) => Bytes.copy(each)) })
+          )
+        }
+        const ended = () => left("the peer closed the connection")
+        const broken = (error: Error) => left(error.message)
+        stream.on("data", data)
+        stream.on("end", ended)
+        stream.on("close", ended)
+        stream.on("error", broken)
+        // The previous owner left it paused.
+        stream.resume()
+        return Effect.sync(cleanup)
+      }).pipe(
+        Effect.timeoutOrElse({
+          duration: handshakeMillis,
+          orElse: () => Effect.fail(failed(`nothing within ${handshakeMillis / 1000} s`))
+        })
+      )
 
 const send = (stream: Duplex, message: Uint8Array) =>
   Result.match(NoiseFrame.encode(message), {
@@ -122,8 +160,37 @@ const send = (stream: Duplex, message: Uint8Array) =>
     onFailure: (error) => Effect.fail(failed(error.message))
   })
 
+/** The last message of a stream that the caller destroys afterwards. */
+const flush = (stream: Duplex, message: Uint8Array) =>
+  Effect.andThen(
+    send(stream, message),
+    Effect.callback<void>((resume) => void stream.write(new Uint8Array(), () => resume(Effect.void)))
+  ).pipe(Effect.timeoutOption("2 seconds"))
+
 const orFail = <A, E extends { readonly message: string }>(result: Result.Result<A, E>) =>
   Effect.fromResult(Result.mapError(result, ({ message }) => failed(message)))
+
+/** How the keys of a handshake are agreed, once the first message of the peer is read. */
+const settle = (
+  { isCarried, isUnanswered, pattern, required }: Agreement,
+  handshake: Handshake
+): Effect.Effect<KeyExchange, HandshakeFailed> => {
+  const isAgreedLate = isUnanswered && handshake.peerWouldBeHybrid
+  const name = isAgreedLate || pattern === "IKhfs" ? "x25519mlkem768" : "x25519"
+  if (isAgreedLate && isCarried) return Effect.fail(dropped)
+  return name === "x25519" && required !== undefined ? Effect.fail(onlyClassical(required)) : Effect.succeed(name)
+}
+
+const start = (
+  side: typeof initiate | typeof respond,
+  { isUnanswered, pattern, prologue }: Agreement,
+  keys: Pick<Options, "static" | "remoteStatic">
+) =>
+  Effect.gen(function* () {
+    const random = yield* SecureRandom.SecureRandom
+    const entropy = yield* random.randomBytes(entropyLength(pattern, isUnanswered))
+    return yield* orFail(side(native, { pattern, prologue, entropy, wouldBeHybrid: isUnanswered, ...keys }))
+  })
 
 /**
  * The origin's side. Every key is tried on the first message, and the one that decrypts it answers. With `expected`, an initiator
@@ -133,28 +200,34 @@ export const answer = Effect.fn("MeshHandshake.answer")(function* (
   stream: Duplex,
   keys: ReadonlyArray<KeyPair>,
   reply: Reply,
-  expected?: Uint8Array
+  expected?: Uint8Array,
+  agreement: Agreement = classical
 ) {
-  const random = yield* SecureRandom.SecureRandom
-  const { message, decoder, early } = yield* firstMessage(stream)
+  const first = yield* nextMessage(stream)
   for (const key of keys) {
-    const entropy = yield* random.randomBytes(32)
-    const handshake = yield* orFail(respond(native, { pattern: "IK", static: key, entropy }))
-    const opened = handshake.readMessage(message)
+    const handshake = yield* start(respond, agreement, { static: key })
+    const opened = handshake.readMessage(first.message)
     if (Result.isFailure(opened)) continue
+    const refused = (why: string) => new HandshakeFailed({ why, forUs: true, hasLeft: false })
+    if (expected !== undefined && !ConstantTime.equal(expected, handshake.remoteStatic ?? nothing))
+      return yield* refused("the peer proved another key than the attested one")
+    const keyExchange = yield* settle(agreement, handshake).pipe(
+      Effect.tapError((error) =>
+        error === dropped
+          ? Effect.flatMap(orFail(handshake.writeMessage(droppedMark)), (message) => flush(stream, message))
+          : Effect.void
+      )
+    )
     const answer = reply(opened.success)
-    if (Result.isFailure(answer))
-      return yield* new HandshakeFailed({ why: answer.failure, forUs: true, hasLeft: false })
-    const written = yield* orFail(handshake.writeMessage(answer.success))
-    const transport: Transport = yield* orFail(handshake.finish())
-    if (expected !== undefined && !ConstantTime.equal(expected, transport.remoteStatic ?? nothing))
-      return yield* new HandshakeFailed({
-        why: "the peer proved another key than the attested one",
-        forUs: true,
-        hasLeft: false
-      })
-    yield* send(stream, written)
-    const session: Session = { transport, decoder, early }
+    if (Result.isFailure(answer)) return yield* refused(answer.failure)
+    yield* send(stream, yield* orFail(handshake.writeMessage(answer.success)))
+    let { decoder, early } = first
+    if (handshake.next === "read") {
+      const last = yield* nextMessage(stream, first)
+      yield* orFail(handshake.readMessage(last.message))
+      ;({ decoder, early } = last)
+    }
+    const session: Session = { transport: yield* orFail(handshake.finish()), decoder, early, keyExchange }
     return { session, answer: answer.success }
   }
   return yield* failed("the first message is for none of this origin's keys")
@@ -165,21 +238,22 @@ export const begin = Effect.fn("MeshHandshake.begin")(function* (
   stream: Duplex,
   originKey: Uint8Array,
   payload: Uint8Array,
-  own?: KeyPair
+  own?: KeyPair,
+  agreement: Agreement = classical
 ) {
   const random = yield* SecureRandom.SecureRandom
-  const handshake = yield* orFail(
-    initiate(native, {
-      pattern: "IK",
-      static: own ?? native.x25519.keyPair(yield* random.randomBytes(32)),
-      remoteStatic: originKey,
-      entropy: yield* random.randomBytes(32)
-    })
-  )
+  const handshake = yield* start(initiate, agreement, {
+    static: own ?? native.x25519.keyPair(yield* random.randomBytes(32)),
+    remoteStatic: originKey
+  })
   yield* send(stream, yield* orFail(handshake.writeMessage(payload)))
-  const { message, decoder, early } = yield* firstMessage(stream)
-  const received = yield* orFail(handshake.readMessage(message))
-  const transport: Transport = yield* orFail(handshake.finish())
-  const session: Session = { transport, decoder, early }
-  return { session, said: received }
+  const { message, decoder, early } = yield* nextMessage(stream)
+  const said = yield* orFail(handshake.readMessage(message))
+  const keyExchange = yield* settle(agreement, handshake)
+  if (handshake.next === "write") {
+    if (Bytes.equal(said, droppedMark)) return yield* dropped
+    yield* send(stream, yield* orFail(handshake.writeMessage()))
+  }
+  const session: Session = { transport: yield* orFail(handshake.finish()), decoder, early, keyExchange }
+  return { session, said }
 })

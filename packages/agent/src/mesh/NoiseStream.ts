@@ -3,6 +3,7 @@
  * frame is the end of the stream; a truncated or forged frame is an error. A cut between two frames looks like an end unless both
  * sides mark theirs ({@link NoiseStream.markEnd}).
  */
+import type { Name as KeyExchange } from "@catenet/crypto/admission/KeyExchange"
 import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
 import { frameOverhead, type Transport } from "@catenet/crypto/noise/Transport"
 import { abort } from "@catenet/wire/transport/Abort"
@@ -49,6 +50,7 @@ export interface Session {
   readonly decoder: NoiseFrame.FrameDecoder
   /** Whole messages that arrived with the handshake. */
   readonly early: ReadonlyArray<Uint8Array>
+  readonly keyExchange: KeyExchange
 }
 
 type Done = (error?: Error | null) => void
@@ -57,6 +59,7 @@ export class NoiseStream extends Duplex {
   readonly #carrier: Duplex
   readonly #session: Session
   readonly #datagrams: boolean
+  readonly keyExchange: KeyExchange
   readonly #begun = Deferred.makeUnsafe<boolean>()
   readonly #marks = new GracefulEndMarker()
 
@@ -65,6 +68,7 @@ export class NoiseStream extends Duplex {
     super({ allowHalfOpen: true, readableObjectMode: datagrams })
     this.#carrier = carrier
     this.#session = session
+    this.keyExchange = session.keyExchange
     this.#datagrams = datagrams
     // The stream may break before its next owner listens; that must not end the process.
     this.on("error", () => {})

@@ -2,6 +2,7 @@
  * Registration state and traffic counters of the running agent, as numbers and strings in memory; `MetricsPage` and
  * `LocalHttpServer` render them.
  */
+import type { Name as KeyExchange } from "@catenet/crypto/admission/KeyExchange"
 import type { ServiceState } from "@catenet/domain/enrollment/AgentStatus"
 import type { RuleName } from "@catenet/domain/rules/Rules"
 import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
@@ -68,6 +69,7 @@ export interface Pair {
   state: Joining["state"] | "in-session"
   reason: string | undefined
   carrier: ChannelCarrier | undefined
+  keyExchange: KeyExchange | undefined
   /** Sessions since the start. */
   sessions: number
   /** Unix milliseconds at which this state began. */
@@ -143,6 +145,11 @@ const newSession = (id: string, startedAt: number): Session => ({
   lastError: undefined
 })
 
+const counted = (before: ChannelCounts = { total: 0, open: 0 }, total: number, open: number): ChannelCounts => ({
+  total: before.total + total,
+  open: before.open + open
+})
+
 const noTraffic = (): Traffic => ({
   tunnelsOpened: 0,
   tunnelsFailed: 0,
@@ -176,8 +183,8 @@ export class AgentMetrics extends Context.Service<
     readonly tasksLive: () => number
     readonly taskBegan: () => void
     readonly taskEnded: () => void
-    /** Counts a channel session with this transport; the returned function ends it. */
-    readonly channelOpened: (carrier: ChannelCarrier) => () => void
+    /** Counts a channel session with this transport and key exchange; the returned function ends it. */
+    readonly channelOpened: (carrier: ChannelCarrier, keyExchange: KeyExchange) => () => void
     /** Sets the progress of joining. */
     readonly joining: (state: Joining["state"], reason?: string) => void
     /** Undefined in a process that is no channel member. */
@@ -186,6 +193,8 @@ export class AgentMetrics extends Context.Service<
     readonly room: { pairs: ReadonlyArray<Pair> | undefined }
     /** Sessions of channels by their carrier; empty in a process that has had none. */
     readonly channels: () => ReadonlyMap<ChannelCarrier, ChannelCounts>
+    /** The same by their key exchange. */
+    readonly keyExchanges: () => ReadonlyMap<KeyExchange, ChannelCounts>
     /** Counts an exception thrown in a connection's callback; the caller ends that connection. */
     readonly fault: OnFault
     /** Reports it and destroys the connection. */
@@ -210,6 +219,7 @@ export class AgentMetrics extends Context.Service<
     let tasks = 0
     let channel: Joining | undefined
     const channels = new Map<ChannelCarrier, ChannelCounts>()
+    const keyExchanges = new Map<KeyExchange, ChannelCounts>()
     const running = new Set<StreamCounters>()
     const made: AgentMetrics["Service"] = {
       session,
@@ -250,10 +260,10 @@ export class AgentMetrics extends Context.Service<
       taskEnded: () => {
         tasks--
       },
-      channelOpened: (carrier) => {
+      channelOpened: (carrier, keyExchange) => {
         const count = (total: number, open: number) => {
-          const before = channels.get(carrier) ?? { total: 0, open: 0 }
-          channels.set(carrier, { total: before.total + total, open: before.open + open })
+          channels.set(carrier, counted(channels.get(carrier), total, open))
+          keyExchanges.set(keyExchange, counted(keyExchanges.get(keyExchange), total, open))
         }
         count(1, 1)
         return () => count(0, -1)
@@ -263,6 +273,7 @@ export class AgentMetrics extends Context.Service<
       },
       channel: () => channel,
       channels: () => channels,
+      keyExchanges: () => keyExchanges,
       fault: report,
       ending,
       faults: () => faults,

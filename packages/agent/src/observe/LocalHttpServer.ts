@@ -2,6 +2,7 @@
  * Serves the local endpoints on CT_AGENT_METRICS_LISTEN. If the address cannot be bound, this is logged once and the tunnel is
  * served anyway.
  */
+import type { Name as KeyExchange } from "@catenet/crypto/admission/KeyExchange"
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
 import { AgentStatus, type CredentialState } from "@catenet/domain/enrollment/AgentStatus"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
@@ -35,6 +36,7 @@ import * as UpdateState from "./UpdateState.ts"
 /** The agent's report of itself for `/status`. Pure. */
 interface Facts {
   readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
+  readonly keyExchanges: ReadonlyMap<KeyExchange, ChannelCounts>
   readonly joining: Joining | undefined
   readonly pairs: ReadonlyArray<Pair> | undefined
   readonly services: ReadonlyArray<ServiceFacts> | undefined
@@ -63,7 +65,10 @@ const probeOf = ({ last }: Facts["probe"], now: number) =>
         secs_ago: secondsSince(last.at, now)
       }
 
-const pairReport = ({ carrier, channel, name, peer, reason, sessions, since, state }: Pair, now: number) => ({
+const pairReport = (
+  { carrier, channel, keyExchange, name, peer, reason, sessions, since, state }: Pair,
+  now: number
+) => ({
   name,
   peer,
   channel,
@@ -71,6 +76,7 @@ const pairReport = ({ carrier, channel, name, peer, reason, sessions, since, sta
   secs: secondsSince(since, now),
   sessions,
   ...(carrier === undefined ? {} : { carrier }),
+  ...(keyExchange === undefined ? {} : { key_exchange: keyExchange }),
   ...(reason === undefined ? {} : { reason })
 })
 
@@ -89,6 +95,7 @@ const reportStatus = ({
   services,
   certificate,
   channels,
+  keyExchanges,
   joining,
   pairs,
   session,
@@ -123,7 +130,10 @@ const reportStatus = ({
     last_probe: probeOf(probe, now),
     ...(channels.size === 0
       ? {}
-      : { channel_sessions: Array.from(channels, ([carrier, counts]) => ({ carrier, ...counts })) }),
+      : {
+          channel_sessions: Array.from(channels, ([carrier, counts]) => ({ carrier, ...counts })),
+          channel_key_exchanges: Array.from(keyExchanges, ([name, counts]) => ({ key_exchange: name, ...counts }))
+        }),
     ...(memberState === undefined ? {} : { channel_state: memberState }),
     ...(pairs === undefined ? {} : { channel_pairs: pairs.map((pair) => pairReport(pair, now)) }),
     ...(certificate.current === undefined
@@ -170,6 +180,7 @@ const handlers = (source: BearerSource) =>
               faults: metrics.faults(),
               refusals: metrics.refusals,
               channels: metrics.channels(),
+              keyExchanges: metrics.keyExchanges(),
               pairs: metrics.room.pairs ?? [],
               relayNode: metrics.relayNode.read?.()
             })
@@ -178,6 +189,7 @@ const handlers = (source: BearerSource) =>
           Effect.gen(function* () {
             return reportStatus({
               channels: metrics.channels(),
+              keyExchanges: metrics.keyExchanges(),
               joining: metrics.channel(),
               pairs: metrics.room.pairs,
               services: metrics.services.read?.(),

@@ -26,6 +26,7 @@ export interface Sample {
   readonly faults: number
   readonly refusals: ReadonlyMap<string, number>
   readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
+  readonly keyExchanges: ReadonlyMap<string, ChannelCounts>
   readonly pairs: ReadonlyArray<Pair>
   readonly relayNode: RelayNodeCounts | undefined
 }
@@ -51,6 +52,7 @@ const ofPairs = (pairs: Sample["pairs"]): Family["samples"] =>
 /** The body of `/metrics`; ends with a newline. */
 export const render = ({
   channels,
+  keyExchanges,
   pairs,
   traffic,
   registered,
@@ -106,6 +108,12 @@ export const render = ({
       ofChannels(channels, "total")
     ),
     series("ct_agent_channel_sessions_open", "gauge", "Those that are open.", ofChannels(channels, "open")),
+    series(
+      "ct_agent_channel_key_exchanges_total",
+      "counter",
+      "Sessions of channels by their key exchange.",
+      Array.from(keyExchanges, ([name, { total }]) => ({ labels: { key_exchange: name }, value: total }))
+    ),
     series("ct_agent_channel_pairs", "gauge", "Pairs of a room by their state.", ofPairs(pairs)),
     ...ofRelayNode(relayNode)
   ])

@@ -1,5 +1,6 @@
 /** The settings of a channel member. All problems are reported, not only the first. */
 import * as Address from "@catenet/crypto/admission/Address"
+import type { Policy } from "@catenet/crypto/admission/KeyExchange"
 import type * as Grant from "@catenet/crypto/Grant"
 import type * as Json from "@catenet/crypto/Json"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
@@ -21,6 +22,7 @@ export type Meeting = Data.TaggedEnum<{
     /** The only accepted certificate of the peer over QUIC. */
     readonly peerCertificate: string | undefined
     readonly transports?: ReadonlyArray<PortTransport>
+    readonly postQuantum?: Policy
   }
   Broker: {
     readonly broker: HostPort
@@ -40,6 +42,8 @@ export type Meeting = Data.TaggedEnum<{
     /** Where to listen for the direct path, and where peers reach it; undefined for relay only. */
     readonly listen: { readonly address: HostPort; readonly advertised: string } | undefined
     readonly isUpgrading: boolean
+    /** Post-quantum key exchange with the peer; `prefer` if undefined. */
+    readonly postQuantum?: Policy
   }
 }>
 export const Meeting = Data.taggedEnum<Meeting>()
@@ -113,6 +117,7 @@ const meetingOf = Effect.fnUntraced(function* (values: Values) {
     return Meeting.Direct({
       address,
       peerCertificate: yield* pemOf("CT_CHANNEL_PEER_CERT", values.peerCertificate),
+      postQuantum: values.postQuantum,
       ...ways
     })
   }
@@ -128,7 +133,8 @@ const meetingOf = Effect.fnUntraced(function* (values: Values) {
     grant: Redacted.value(grant),
     holderKey,
     listen: listenOf(values),
-    isUpgrading: values.directUpgrade?.isOn ?? false
+    isUpgrading: values.directUpgrade?.isOn ?? false,
+    postQuantum: values.postQuantum
   })
 })
 

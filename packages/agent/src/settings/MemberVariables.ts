@@ -1,4 +1,5 @@
 /** Variables of `channel`: how a member joins, what it serves, and what it calls. */
+import { policies } from "@catenet/crypto/admission/KeyExchange"
 import * as Grant from "@catenet/crypto/Grant"
 import * as Json from "@catenet/crypto/Json"
 import * as MarketService from "@catenet/crypto/market/MarketService"
@@ -183,6 +184,13 @@ const joining = {
     "CT_CHANNEL_DIRECT_UPGRADE",
     switchOf("1", "true", "yes"),
     "Move a relayed session to a direct connection if both members support it."
+  ),
+  postQuantum: defaulted(
+    "CT_CHANNEL_POST_QUANTUM",
+    Parser.literal(...policies),
+    "prefer",
+    "Post-quantum key exchange (ML-KEM-768 beside X25519) with the peer: `prefer`, `require`, or `off`. A peer that has used " +
+      "it is refused without it; see `channel forget-peer`."
   ),
   channel: optional("CT_CHANNEL_ID", publicKey, "Id of the channel; optional with a grant, which contains it."),
   grant: optional("CT_CHANNEL_GRANT", grant, "Grant of the channel's operator for this holder.")

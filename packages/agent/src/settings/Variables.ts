@@ -59,6 +59,9 @@ const tunnel = TunnelVariables.variables
 
 export const status = { metricsListen: tunnel.metricsListen, stateDir: TunnelVariables.stateDir }
 
+/** Where a member of a channel keeps what it knows of its peers. */
+export const channelState = { stateDir: tunnel.stateDir }
+
 /** Of every long-running command. */
 export const longRunning = { metricsListen: tunnel.metricsListen, stateDir: tunnel.stateDir }
 

@@ -44,6 +44,7 @@ holds({
       "maxProviders",
       "maxFailures",
       "maxRemembered",
+      "maxNames",
       "maxConcurrent",
       "maxStarts"
     ],

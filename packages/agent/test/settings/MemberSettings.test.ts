@@ -285,6 +285,17 @@ const rules: ReadonlyArray<Rule> = [
   },
   onlyWhen("CT_CHANNEL_DIRECT_UPGRADE", ["1", "True", "yes"], ["", "0", "on"], (settings) => met(settings).isUpgrading),
   {
+    name: "CT_CHANNEL_POST_QUANTUM",
+    good: [
+      ["Require", "require"],
+      ["prefer", "prefer"],
+      ["off", "off"],
+      ["", "prefer"]
+    ],
+    bad: ["on", "1", "required"],
+    read: (settings) => met(settings).postQuantum
+  },
+  {
     name: "CT_CHANNEL_ID",
     good: [
       [Hex.encode(channel.channel), true],

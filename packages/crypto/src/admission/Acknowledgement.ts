@@ -1,9 +1,10 @@
 /**
  * The one line with which the broker admits a member (section 6.5), written by the edge and read by the agent.
  *
- * The reader stops at the newline: what follows belongs to the session. After the fields of that section come four of our own,
+ * The reader stops at the newline: what follows belongs to the session. After the fields of that section come five of our own,
  * which other edges do not write and other members ignore: `rs` is who starts the session, `pr` and `pe` are the rights and the
- * end of the peer's grant, and `ln` is whether the connection continues to the peer or is closed.
+ * end of the peer's grant, `ln` is whether the connection continues to the peer or is closed, and `kx` is the key exchanges that
+ * the peer offers.
  */
 import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
@@ -11,6 +12,7 @@ import * as Hex from "../Hex.ts"
 import * as Integer from "../Integer.ts"
 import { type Rights, rightsTexts } from "../Permission.ts"
 import * as Address from "./Address.ts"
+import * as KeyExchange from "./KeyExchange.ts"
 import { Broken, Incomplete, ParkExpired, Refused } from "./Outcome.ts"
 import * as Refusal from "./Refusal.ts"
 
@@ -39,6 +41,8 @@ export interface Acknowledgement {
   readonly peerGrantEnds?: bigint
   /** Whether this connection continues to the peer or is closed; undefined from other edges. */
   readonly next?: Next
+  /** The key exchanges that the peer offers, empty for none, for a reader that has offered some; undefined from other edges. */
+  readonly offer?: string
 }
 
 /** What happens to the connection after the line. */
@@ -83,6 +87,7 @@ export const write = (ack: Acknowledgement): string => {
   if (ack.peerRights !== undefined) fields.push(`pr=${ack.peerRights}`)
   if (ack.peerGrantEnds !== undefined) fields.push(`pe=${ack.peerGrantEnds}`)
   if (ack.next !== undefined) fields.push(`ln=${ack.next}`)
+  if (ack.offer !== undefined) fields.push(`kx=${ack.offer}`)
   return fields.join(" ")
 }
 
@@ -117,6 +122,7 @@ export const parse = (rest: string): Acknowledgement => {
   const peerRights = rightsTexts.find((rights) => rights === named("pr"))
   const peerGrantEnds = readSeconds(named("pe"))
   const next = nexts.find((next) => next === named("ln"))
+  const offer = named("kx")
   return {
     peerEndpoint,
     peerKeys: noiseKey && holder && attestation ? { noiseKey, holder, attestation } : undefined,
@@ -125,7 +131,8 @@ export const parse = (rest: string): Acknowledgement => {
     ...(role === undefined ? {} : { role }),
     ...(peerRights === undefined ? {} : { peerRights }),
     ...(peerGrantEnds === undefined ? {} : { peerGrantEnds }),
-    ...(next === undefined ? {} : { next })
+    ...(next === undefined ? {} : { next }),
+    ...(offer === undefined || !(offer === "" || KeyExchange.isOffer(offer)) ? {} : { offer })
   }
 }
 

@@ -8,6 +8,7 @@ import * as Grant from "../Grant.ts"
 import * as Integer from "../Integer.ts"
 import { wireLength } from "../Permission.ts"
 import { Malformed } from "../SignedRecord.ts"
+import * as KeyExchange from "./KeyExchange.ts"
 import { Incomplete } from "./Outcome.ts"
 import type { Token } from "./Refusal.ts"
 
@@ -19,6 +20,8 @@ export interface Body {
   readonly grant: Grant.Grant
   /** `relay-only` or a socket address; at least one byte, not validated here (see `Address.isAdmissible`). */
   readonly endpoint: string
+  /** The key exchanges that the member offers to its peer (`KeyExchange`). Older edges refuse a join with an offer. */
+  readonly offer?: string | undefined
 }
 
 /** A whole first message. Without a preamble the phase is undefined and matches any. */
@@ -46,8 +49,20 @@ export class BadJoin extends Data.TaggedError("BadJoin")<{
 const badJoin = (why: string, token: Token, unknownPhase = false) =>
   Result.fail(new BadJoin({ why, token, unknownPhase }))
 
+/** Stands between the endpoint and the offer; no endpoint contains it. */
+const offerMark = " kx="
+
+const textOf = ({ endpoint, offer }: Body) => (offer === undefined ? endpoint : `${endpoint}${offerMark}${offer}`)
+
+/** What is no offer stays in the endpoint, where an edge refuses it. */
+const offerIn = (text: string): Omit<Body, "grant"> => {
+  const at = text.indexOf(offerMark)
+  const offer = at < 1 ? "" : text.slice(at + offerMark.length)
+  return KeyExchange.isOffer(offer) ? { endpoint: text.slice(0, at), offer } : { endpoint: text }
+}
+
 /**
- * The body's bytes: grant ‖ endpoint.
+ * The body's bytes: grant ‖ endpoint ‖ offer.
  *
  * ```ts
  * import { strictEqual } from "node:assert"
@@ -60,7 +75,7 @@ const badJoin = (why: string, token: Token, unknownPhase = false) =>
  * ```
  */
 export const encodeBody = (body: Body): Uint8Array =>
-  Bytes.concat(Grant.encode(body.grant), Bytes.fromText(body.endpoint))
+  Bytes.concat(Grant.encode(body.grant), Bytes.fromText(textOf(body)))
 
 /**
  * Reads a body: a well-formed grant and at least one byte of UTF-8 after it.
@@ -77,7 +92,7 @@ export const decodeBody = (bytes: Uint8Array): Result.Result<Body, Malformed> =>
   if (bytes.length <= wireLength) return Result.fail(new Malformed({ record: "join", why: "no endpoint" }))
   const endpoint = Bytes.toText(bytes.subarray(wireLength))
   if (Result.isFailure(endpoint)) return Result.fail(new Malformed({ record: "join", why: "endpoint is not UTF-8" }))
-  return Result.map(Grant.decode(bytes.subarray(0, wireLength)), (grant) => ({ grant, endpoint: endpoint.success }))
+  return Result.map(Grant.decode(bytes.subarray(0, wireLength)), (grant) => ({ grant, ...offerIn(endpoint.success) }))
 }
 
 /**

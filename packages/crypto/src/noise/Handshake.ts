@@ -16,24 +16,38 @@ import {
   type KeyPair,
   type MlKem768
 } from "../Suite.ts"
-import { overhead, sealed, sender, type Agreement, type Pattern, type Role, type Token } from "./HandshakePattern.ts"
+import {
+  extended,
+  overhead,
+  sealed,
+  sender,
+  type Agreement,
+  type Pattern,
+  type Role,
+  type Token
+} from "./HandshakePattern.ts"
 import { HandshakeConsumed, MessageTooLong, MessageTooShort, OutOfTurn } from "./NoiseError.ts"
 import type { ReadError, WriteError } from "./NoiseError.ts"
 import type { SymmetricState } from "./SymmetricState.ts"
 import { maxMessage, Transport } from "./Transport.ts"
 
-/** The initiator has a pair; the responder gets its public key and has entropy to encapsulate with. */
+/** Of a public key's last byte: X25519 ignores it (RFC 7748 section 5). */
+export const topBit = 0x80
+
+/** One side makes a pair of the entropy; the other gets its public key and encapsulates with it. */
 export interface Kem {
   readonly suite: MlKem768
-  readonly pair: KemKeyPair | undefined
   readonly entropy: Uint8Array
+  pair: KemKeyPair | undefined
   theirs: Uint8Array | undefined
 }
 
 /** The state of one side. */
 export interface State {
   readonly role: Role
-  readonly pattern: Pattern
+  pattern: Pattern
+  /** Whether a peer's mark extends the pattern. */
+  readonly isMarked: boolean
   readonly symmetric: SymmetricState
   readonly static: KeyPair | undefined
   readonly ephemeral: KeyPair
@@ -67,6 +81,16 @@ const agree = (state: State, token: Agreement): Result.Result<Uint8Array, LowOrd
 const encapsulate = ({ kem }: State): Result.Result<Encapsulation, BadEncapsulationKey> =>
   kem?.theirs === undefined ? Result.fail(new BadEncapsulationKey()) : kem.suite.encapsulate(kem.theirs, kem.entropy)
 
+const encapsulationKey = ({ kem }: State): Uint8Array => {
+  if (kem === undefined) return new Uint8Array(kemLengths.publicKey)
+  kem.pair ??= kem.suite.keyPair(kem.entropy)
+  return kem.pair.publicKey
+}
+
+/** Both begin their first message with their ephemeral key. */
+const isMark = ({ index, isMarked }: State, message: Uint8Array) =>
+  isMarked && index < 2 && ((message[31] ?? 0) & topBit) !== 0
+
 /** Mixes a secret, which is used once, and wipes it. */
 const mixSecret = (symmetric: SymmetricState, secret: Uint8Array) => {
   symmetric.mixKey(secret)
@@ -88,7 +112,7 @@ const write = (state: State, tokens: ReadonlyArray<Token>, payload: Uint8Array, 
       } else if (token === "s") {
         append(yield* symmetric.encryptAndHash(state.static?.publicKey ?? new Uint8Array(32)))
       } else if (token === "e1") {
-        append(yield* symmetric.encryptAndHash(state.kem?.pair?.publicKey ?? new Uint8Array(kemLengths.publicKey)))
+        append(yield* symmetric.encryptAndHash(encapsulationKey(state)))
       } else if (token === "ekem1") {
         const { ciphertext, sharedSecret } = yield* encapsulate(state)
         append(yield* symmetric.encryptAndHash(ciphertext))
@@ -159,6 +183,11 @@ export class Handshake {
     return this.#state?.remoteStatic
   }
 
+  /** Whether the peer says, inside the transcript, that it speaks hybrid patterns (`Options.wouldBeHybrid`). */
+  get peerWouldBeHybrid(): boolean {
+    return ((this.#state?.remoteEphemeral?.[31] ?? 0) & topBit) !== 0
+  }
+
   /** The next message, with `payload` inside. How well a payload is protected depends on the pattern and its place. */
   writeMessage(payload: Uint8Array = new Uint8Array(0)): Result.Result<Uint8Array, WriteError> {
     return Result.flatMap(this.#turn("write"), (state): Result.Result<Uint8Array, WriteError> => {
@@ -172,6 +201,7 @@ export class Handshake {
   /** The payload of the peer's message. An invalid message ends the handshake. */
   readMessage(message: Uint8Array): Result.Result<Uint8Array, ReadError> {
     return Result.flatMap(this.#turn("read"), (state): Result.Result<Uint8Array, ReadError> => {
+      if (isMark(state, message)) state.pattern = extended(state.pattern)
       const tokens = tokensOf(state)
       const needed = overhead(tokens, state.symmetric.keyed)
       const { length } = message
@@ -185,8 +215,8 @@ export class Handshake {
   finish(): Result.Result<Transport, HandshakeConsumed | OutOfTurn> {
     return Result.map(this.#turn("finish"), (state) => {
       const { role, symmetric, remoteStatic } = state
-      this.#clear(state)
       const [initiator, responder] = symmetric.split()
+      this.#clear(state)
       const [sending, receiving] = role === "initiator" ? [initiator, responder] : [responder, initiator]
       return new Transport(sending, receiving, symmetric.hash, remoteStatic)
     })
@@ -209,8 +239,9 @@ export class Handshake {
     return Result.fail(reason)
   }
 
-  #clear({ kem }: State) {
+  #clear({ kem, symmetric }: State) {
     kem?.entropy.fill(0)
+    symmetric.wipe()
     this.#state = undefined
   }
 }

@@ -98,6 +98,15 @@ const hybridOf = ({ known, messages: [first = [], second = [], ...rest] }: Patte
   messages: [after(first, first[1] === "es" ? 2 : 1, "e1"), after(second, second.indexOf("ee") + 1, "ekem1"), ...rest]
 })
 
+/**
+ * The pattern once both sides have marked their keys (`Options.wouldBeHybrid`): the second message sends `e1` in addition, and a third one
+ * answers with `ekem1`.
+ */
+export const extended = ({ known, messages: [first = [], second = [], third = [], ...rest] }: Pattern): Pattern => ({
+  known,
+  messages: [first, [...second, "e1"], [...third, "ekem1"], ...rest]
+})
+
 const isClassical = (name: string): name is Classical => Object.hasOwn(patterns, name)
 
 /** The pattern of a name, and whether it is hybrid. */

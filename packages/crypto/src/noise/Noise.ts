@@ -6,7 +6,7 @@
 import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
 import { kemLengths, type KeyPair, type Suite } from "../Suite.ts"
-import { Handshake, type Kem } from "./Handshake.ts"
+import { Handshake, topBit, type Kem } from "./Handshake.ts"
 import { patternOf, peer, usesStatic, type PatternName, type Role } from "./HandshakePattern.ts"
 import { KeyRefused } from "./NoiseError.ts"
 import { SymmetricState, type HashName } from "./SymmetricState.ts"
@@ -24,10 +24,16 @@ export interface Options {
   /** The peer's static key, if the pattern requires it to be known beforehand; refused otherwise. */
   readonly remoteStatic?: Uint8Array
   /**
-   * Fresh random bytes: the 32 of the ephemeral secret, and for a hybrid pattern 64 more. They are consumed: the array is all zero
-   * afterwards.
+   * Fresh random bytes: the 32 of the ephemeral secret, and 64 more for a hybrid pattern or a mark. They are consumed: the array is all
+   * zero afterwards.
    */
   readonly entropy: Uint8Array
+  /**
+   * Tells the peer that this side speaks hybrid patterns, where `pattern` is none: sets the top bit of its ephemeral key, which X25519
+   * ignores and the transcript covers. If both sides say so, the handshake becomes hybrid by a third message, and nobody on the way can
+   * prevent it without ending it. A side that does not say so reads and writes the messages of before.
+   */
+  readonly wouldBeHybrid?: boolean
 }
 
 const refuse = (key: KeyRefused["key"], reason: KeyRefused["reason"]) => Result.fail(new KeyRefused({ key, reason }))
@@ -39,16 +45,17 @@ const suits = (key: "static" | "remoteStatic", wanted: boolean, given: Uint8Arra
 }
 
 /**
- * Bytes of entropy that a pattern takes.
+ * Bytes of entropy that a pattern takes, without or with a mark (`Options.wouldBeHybrid`).
  *
  * ```ts
  * import { deepStrictEqual } from "node:assert"
  * import { entropyLength } from "@catenet/crypto/noise/Noise"
  *
- * deepStrictEqual([entropyLength("IK"), entropyLength("IKhfs")], [32, 96])
+ * deepStrictEqual([entropyLength("IK"), entropyLength("IKhfs"), entropyLength("IK", true)], [32, 96, 96])
  * ```
  */
-export const entropyLength = (pattern: PatternName): number => (patternOf(pattern).isHybrid ? 32 + kemLengths.seed : 32)
+export const entropyLength = (pattern: PatternName, isMarked = false): number =>
+  isMarked || patternOf(pattern).isHybrid ? 32 + kemLengths.seed : 32
 
 /** The entropy. Zeros mean that another handshake has had it. */
 const take = (entropy: Uint8Array, length: number) => {
@@ -59,10 +66,15 @@ const take = (entropy: Uint8Array, length: number) => {
   return Result.succeed(secret)
 }
 
-const kemOf = ({ mlkem768 }: Suite, role: Role, entropy: Uint8Array): Kem =>
-  role === "initiator"
-    ? { suite: mlkem768, pair: mlkem768.keyPair(entropy), entropy, theirs: undefined }
-    : { suite: mlkem768, pair: undefined, entropy: entropy.slice(0, kemLengths.entropy), theirs: undefined }
+const marked = (publicKey: Uint8Array) => publicKey.with(31, (publicKey[31] ?? 0) | topBit)
+
+/** The initiator of a hybrid pattern sends the encapsulation key; after marks the responder does, whose message is the next one. */
+const kemOf = ({ mlkem768 }: Suite, sendsKey: boolean, entropy: Uint8Array): Kem => ({
+  suite: mlkem768,
+  entropy: sendsKey ? entropy : entropy.subarray(0, kemLengths.entropy),
+  pair: undefined,
+  theirs: undefined
+})
 
 const start = (suite: Suite, role: Role, options: Options): Result.Result<Handshake, KeyRefused> =>
   Result.gen(function* () {
@@ -70,9 +82,13 @@ const start = (suite: Suite, role: Role, options: Options): Result.Result<Handsh
     const { isHybrid, pattern } = patternOf(options.pattern)
     yield* suits("static", usesStatic(pattern, role), own?.publicKey)
     yield* suits("remoteStatic", pattern.known.includes(peer(role)), remoteStatic)
-    const entropy = yield* take(options.entropy, entropyLength(options.pattern))
-    const ephemeral = suite.x25519.keyPair(entropy.slice(0, 32))
-    const kem = isHybrid ? kemOf(suite, role, entropy.slice(32)) : undefined
+    const isMarked = options.wouldBeHybrid === true && !isHybrid
+    const entropy = yield* take(options.entropy, entropyLength(options.pattern, isMarked))
+    const secret = entropy.slice(0, 32)
+    const pair = suite.x25519.keyPair(secret)
+    secret.fill(0)
+    const ephemeral = isMarked ? { ...pair, publicKey: marked(pair.publicKey) } : pair
+    const kem = isHybrid || isMarked ? kemOf(suite, isHybrid === (role === "initiator"), entropy.slice(32)) : undefined
     entropy.fill(0)
 
     const agreement = isHybrid ? "25519+MLKEM768" : "25519"
@@ -83,7 +99,7 @@ const start = (suite: Suite, role: Role, options: Options): Result.Result<Handsh
       if (publicKey !== undefined) symmetric.mixHash(publicKey)
     }
     const remote = { remoteStatic: remoteStatic && Bytes.copy(remoteStatic), remoteEphemeral: undefined }
-    return new Handshake({ role, pattern, symmetric, static: own, ephemeral, kem, ...remote, index: 0 })
+    return new Handshake({ role, pattern, isMarked, symmetric, static: own, ephemeral, kem, ...remote, index: 0 })
   })
 
 /**

@@ -49,6 +49,11 @@ export class CipherState {
     this.#key = seal(this.#key, this.#nonceOf(reserved), nothingCipherState, new Uint8Array(32)).slice(0, 32)
   }
 
+  /** Overwrites the key. It must not be used afterwards. */
+  wipe(): void {
+    this.#key.fill(0)
+  }
+
   #nonceOf(counter: bigint): Uint8Array {
     this.#counter.setBigUint64(0, counter, true)
     return this.#nonce
@@ -83,7 +88,7 @@ export class SymmetricState {
     this.#mac = hash === "BLAKE2s" ? suite.hmacBlake2s : suite.hmacSha256
     const name = new TextEncoder().encode(protocol)
     this.#hash = name.length > hashLength ? this.#digest(name) : concat(name, new Uint8Array(hashLength - name.length))
-    this.#chainingKey = this.#hash
+    this.#chainingKey = Bytes.copy(this.#hash)
   }
 
   /** The handshake hash so far: after the last message a value unique to this session, for channel binding. */
@@ -102,6 +107,7 @@ export class SymmetricState {
 
   mixKey(secret: Uint8Array): void {
     const [chainingKey, key] = this.#derive(secret)
+    this.wipe()
     this.#chainingKey = chainingKey
     this.#cipher = new CipherState(this.#suite, key)
   }
@@ -125,10 +131,19 @@ export class SymmetricState {
     return [new CipherState(this.#suite, initiator), new CipherState(this.#suite, responder)]
   }
 
+  /** Overwrites the chaining key and the cipher key of the handshake; the hash is no secret. */
+  wipe(): void {
+    this.#chainingKey.fill(0)
+    this.#cipher?.wipe()
+  }
+
   /** HKDF with two outputs. */
   #derive(secret: Uint8Array): readonly [Uint8Array, Uint8Array] {
     const key = this.#mac(this.#chainingKey, secret)
     const first = this.#mac(key, Uint8Array.of(1))
-    return [first, this.#mac(key, concat(first, Uint8Array.of(2)))]
+    const input = concat(first, Uint8Array.of(2))
+    const second = this.#mac(key, input)
+    for (const used of [key, input]) used.fill(0)
+    return [first, second]
   }
 }

@@ -62,6 +62,11 @@ const ChannelCarrier = Schema.Literals([
 
 const ChannelSessions = Schema.Struct({ carrier: ChannelCarrier, total: Count, open: Count })
 
+/** How the keys of a session were agreed: by X25519 with ML-KEM-768 beside it, or by X25519 alone. */
+const KeyExchange = Schema.Literals(["x25519mlkem768", "x25519"])
+
+const ChannelKeyExchanges = Schema.Struct({ key_exchange: KeyExchange, total: Count, open: Count })
+
 const MemberState = Schema.Literals(["joining", "waiting", "in-session", "refused", "unreachable"])
 
 /** A pair of a room: the holder at the other end, and for how long this state has lasted. */
@@ -73,6 +78,7 @@ const ChannelPair = Schema.Struct({
   secs: Count,
   sessions: Count,
   carrier: Schema.optionalKey(ChannelCarrier),
+  key_exchange: Schema.optionalKey(KeyExchange),
   reason: Schema.optionalKey(Schema.String)
 })
 
@@ -116,6 +122,8 @@ export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   last_probe: Schema.NullOr(OriginProbe),
   /** Sessions of channels by what carried them; absent in a process that has had none. */
   channel_sessions: Schema.optionalKey(Schema.Array(ChannelSessions)),
+  /** The same by their key exchange. */
+  channel_key_exchanges: Schema.optionalKey(Schema.Array(ChannelKeyExchanges)),
   /** Of a member of a channel; absent in other processes. */
   channel_state: Schema.optionalKey(MemberState),
   /** Of a member of a room; absent in other processes. */

@@ -12,6 +12,8 @@ export interface Member {
   readonly grant: Grant
   readonly endpoint: string
   readonly phase: Phase | undefined
+  /** The key exchanges that it offers its peer. */
+  readonly offer?: string
   readonly authorization: MemberAuthorization
   /** Epoch milliseconds of the control plane's answer. */
   readonly authorizedAt: number

@@ -51,6 +51,7 @@ const memberOf = (
   grant: join.grant,
   endpoint: join.endpoint,
   phase: join.phase,
+  ...(join.offer === undefined ? {} : { offer: join.offer }),
   authorization,
   authorizedAt,
   observed,

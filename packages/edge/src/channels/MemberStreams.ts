@@ -2,6 +2,7 @@
  * Members as streams of one multiplexed session between two processes or two edges: one side forwards them, the other has the
  * room. A broken stream is reset, so that the room always notices when a member is gone.
  */
+import * as KeyExchange from "@catenet/crypto/admission/KeyExchange"
 import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { HolderKey, NoiseAttestation, NoiseKey, OperatorKey } from "@catenet/domain/values/Keys"
@@ -27,7 +28,8 @@ const Facts = Schema.fromJsonString(
     authorizedAt: Schema.Finite,
     observed: Schema.optionalKey(Schema.String),
     keepAlive: Schema.Boolean,
-    closesWhole: Schema.optionalKey(Schema.Boolean)
+    closesWhole: Schema.optionalKey(Schema.Boolean),
+    offer: Schema.optionalKey(Schema.String.check(Schema.makeFilter(KeyExchange.isOffer)))
   })
 )
 
@@ -48,6 +50,7 @@ const encodeMemberHandover = ({ authorization, endpoint, grant, observed, phase,
     authorizedAt: member.authorizedAt,
     keepAlive: member.keepAlive,
     ...(member.closesWhole === true ? { closesWhole: true } : {}),
+    ...(member.offer === undefined ? {} : { offer: member.offer }),
     ...(phase === undefined ? {} : { phase }),
     ...(observed === undefined ? {} : { observed }),
     ...(noise === undefined
@@ -83,7 +86,8 @@ const memberOf = (text: string): Member | undefined => {
     authorizedAt: facts.authorizedAt,
     observed,
     keepAlive: facts.keepAlive,
-    ...(facts.closesWhole === true ? { closesWhole: true } : {})
+    ...(facts.closesWhole === true ? { closesWhole: true } : {}),
+    ...(facts.offer === undefined ? {} : { offer: facts.offer })
   }
 }
 

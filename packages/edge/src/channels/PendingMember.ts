@@ -56,7 +56,9 @@ export class PendingMember {
       role,
       peerRights: peer.grant.rights,
       peerGrantEnds: peer.grant.expiresAt,
-      next: completion === "close" ? "close" : "peer"
+      next: completion === "close" ? "close" : "peer",
+      // A member without an offer reads the line as it was before there were any.
+      ...(member.offer === undefined ? {} : { offer: peer.offer ?? "" })
     })
     if (completion === "close") this.#leave(`${line}\n`)
     else stream.write(`${line}\n`)

@@ -18,6 +18,8 @@ export interface Joined {
   readonly serverName: string
   readonly phase: number | undefined
   readonly endpoint: string
+  /** What stands behind the endpoint, which the broker passes on with it. */
+  readonly offer: string
   readonly holder: string
 }
 
@@ -86,7 +88,7 @@ export const startBroker = async (options: BrokerOptions): Promise<Broker> => {
   const lineTo = ({ join, socket }: Parked, peer: Parked) => {
     const { attestation, holder, noiseKey } = peer.member
     const { remoteAddress, remotePort } = socket
-    const line = `OK ${peer.join.endpoint} ${hex(noiseKey)} ${hex(holder)} ${hex(attestation)} r=${remoteAddress}:${remotePort} sp=1\n`
+    const line = `OK ${peer.join.endpoint}${peer.join.offer} ${hex(noiseKey)} ${hex(holder)} ${hex(attestation)} r=${remoteAddress}:${remotePort} sp=1\n`
     return options.line?.(line, join) ?? line
   }
   const pair = (a: Parked, b: Parked) => {
@@ -122,11 +124,13 @@ export const startBroker = async (options: BrokerOptions): Promise<Broker> => {
     const body = await take(socket, length)
     const grant = Grant.decode(body.subarray(0, 139))
     if (grant._tag === "Failure") throw grant.failure
+    const [, endpoint = "", offer = ""] = /^(.*?)( kx=.*)?$/s.exec(body.subarray(139).toString()) ?? []
     const join: Joined = {
       alpn: String(socket.alpnProtocol),
       serverName: String(socket.servername),
       phase,
-      endpoint: body.subarray(139).toString(),
+      endpoint,
+      offer,
       holder: hex(grant.success.holder)
     }
     joins.push(join)

@@ -21,7 +21,15 @@ import * as SessionLifecycle from "../session/SessionLifecycle.ts"
 const pairOf = (
   facts: Pick<Pair, "channel" | "name" | "peer">,
   { now }: Pick<AgentMetrics["Service"], "now">
-): Pair => ({ ...facts, state: "joining", reason: undefined, carrier: undefined, sessions: 0, since: now() })
+): Pair => ({
+  ...facts,
+  state: "joining",
+  reason: undefined,
+  carrier: undefined,
+  keyExchange: undefined,
+  sessions: 0,
+  since: now()
+})
 
 const enter = (pair: Pair, now: number, state: Pair["state"], reason: string | undefined) => {
   if (pair.state !== state) pair.since = now
@@ -33,14 +41,16 @@ const enter = (pair: Pair, now: number, state: Pair["state"], reason: string | u
 const pairMetrics = (metrics: AgentMetrics["Service"], pair: Pair): AgentMetrics["Service"] => ({
   ...metrics,
   joining: (state, reason) => enter(pair, metrics.now(), state, reason),
-  channelOpened: (carrier) => {
-    const ended = metrics.channelOpened(carrier)
+  channelOpened: (carrier, keyExchange) => {
+    const ended = metrics.channelOpened(carrier, keyExchange)
     pair.sessions++
     pair.carrier = carrier
+    pair.keyExchange = keyExchange
     enter(pair, metrics.now(), "in-session", undefined)
     return () => {
       ended()
       pair.carrier = undefined
+      pair.keyExchange = undefined
       enter(pair, metrics.now(), "joining", undefined)
     }
   }

@@ -32,14 +32,16 @@ export const ofDialer = (error: FallbackDialer.AllStrategiesFailed): Refused | U
   })
 }
 
-export const ofHandshake = ({ forUs, message }: MeshHandshake.HandshakeFailed): Refused | Unreachable =>
-  forUs
-    ? new Refused({
-        detail: `${clause(message)}. The peer runs with another CT_CHANNEL_NOISE_KEY than the one that the channel knows for it.`
-      })
-    : new Unreachable({
-        detail: `${clause(message)}. The peer may run with another Noise key, or it went away; ask its operator, or try again.`
-      })
+export const ofHandshake = ({ advice, forUs, message }: MeshHandshake.HandshakeFailed): Refused | Unreachable =>
+  advice !== undefined
+    ? new (forUs ? Refused : Unreachable)({ detail: `${clause(message)}. ${advice}` })
+    : forUs
+      ? new Refused({
+          detail: `${clause(message)}. The peer runs with another CT_CHANNEL_NOISE_KEY than the one that the channel knows for it.`
+        })
+      : new Unreachable({
+          detail: `${clause(message)}. The peer may run with another Noise key, or it went away; ask its operator, or try again.`
+        })
 
 /** For `Effect.catchTags` around a session. */
 export const handlers = {

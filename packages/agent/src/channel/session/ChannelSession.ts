@@ -3,6 +3,7 @@
  * only encrypted frames. The peer's key is verified before any application data is read or sent.
  */
 import * as Address from "@catenet/crypto/admission/Address"
+import type { Name as KeyExchangeName } from "@catenet/crypto/admission/KeyExchange"
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import type { Rights } from "@catenet/crypto/Permission"
@@ -13,7 +14,7 @@ import type { Duplex } from "node:stream"
 import { OutgoingProxy } from "../../carrier/OutgoingProxy.ts"
 import type { NoiseStream } from "../../mesh/NoiseStream.ts"
 import type { AgentMetrics, ChannelCarrier } from "../../observe/AgentMetrics.ts"
-import type { HostPort } from "../../settings/HostPort.ts"
+import { formatHostPort, type HostPort } from "../../settings/HostPort.ts"
 import type { Role } from "../../settings/MemberVariables.ts"
 import { awaitReadable } from "../../tunnel/StreamHelloPeek.ts"
 import type { SessionTermination } from "./ChannelFailure.ts"
@@ -22,6 +23,7 @@ import * as DirectUpgrade from "./DirectUpgrade.ts"
 import * as FallbackDialer from "./FallbackDialer.ts"
 import * as KeyProof from "./KeyProof.ts"
 import * as Peer from "./Peer.ts"
+import * as PostQuantumPeers from "./PostQuantumPeers.ts"
 import * as RelayKeepAlive from "./RelayKeepAlive.ts"
 import { TaggedStream } from "./TaggedStream.ts"
 
@@ -46,6 +48,9 @@ export interface ChannelSession {
   /** Moves the session to a direct connection if possible: true once it has moved. */
   readonly move: Effect.Effect<boolean, never, AgentMetrics | SecureRandom.SecureRandom> | undefined
   readonly carrier: ChannelCarrier
+  readonly keyExchange: KeyExchangeName
+  /** Waits until the peer's key exchange is remembered, which the session itself does not wait for. */
+  readonly noted: Effect.Effect<void>
   /** Fails when the edge ends a session that bypasses it. */
   readonly tethered: Effect.Effect<never, SessionTermination> | undefined
   /** The peer's proved key. */
@@ -60,18 +65,26 @@ export interface ChannelSession {
   readonly carriedBy: () => ChannelCarrier
 }
 
-const peerOf = (
-  { acknowledgement }: FallbackDialer.BrokerConnection,
-  { grant }: FallbackDialer.Broker,
+const peerOf = Effect.fnUntraced(function* (
+  { acknowledgement, offer, rung }: FallbackDialer.BrokerConnection,
+  { grant, postQuantum }: FallbackDialer.Broker,
   { configured, expected, role }: Member
-) => Effect.fromResult(Peer.ofAcknowledgement(native, acknowledgement, { grant, role, configured, expected }))
+) {
+  const own = { grant, role, configured, expected, offer, postQuantum }
+  const peer = yield* Effect.fromResult(Peer.ofAcknowledgement(native, acknowledgement, own))
+  const edge = rung.url?.href ?? formatHostPort(rung.address)
+  return yield* PostQuantumPeers.check({ ...peer, edge }, postQuantum)
+})
 
 /** A peer at the other end of a carrier. */
 export interface Met {
   /** The session's transport, and the connection whose bytes are counted. */
   readonly leg: Pick<FallbackDialer.BrokerConnection, "stream" | "socket">
   readonly carrier: ChannelCarrier
-  readonly peer: Pick<Peer.Peer, "holder" | "isInitiator" | "noiseKey" | "rights" | "grantEnds" | "observed">
+  readonly peer: Pick<
+    Peer.Peer,
+    "holder" | "isInitiator" | "noiseKey" | "rights" | "grantEnds" | "observed" | "agreement" | "edge"
+  >
   /** The session, if both keys have been proved already. */
   readonly stream?: SessionStream
   /** The relay behind a direct path. */
@@ -95,12 +108,13 @@ const directWay = (
   { dialable = DirectPath.dialable, noise }: Member,
   carrierHealth: Reach | undefined
 ) => {
+  const { agreement, noiseKey } = peer
   if (peer.isInitiator) {
     const address = dialable(peer.endpoint)
-    return address === undefined ? undefined : DirectPath.dialBriefly(address, noise, peer.noiseKey)
+    return address === undefined ? undefined : DirectPath.dialBriefly(address, noise, noiseKey, agreement)
   }
   return carrierHealth !== undefined && DirectPath.isReachable(carrierHealth.advertised, peer.observed)
-    ? DirectPath.awaitBriefly(carrierHealth.listener, noise, peer.noiseKey)
+    ? DirectPath.awaitBriefly(carrierHealth.listener, noise, noiseKey, agreement)
     : undefined
 }
 
@@ -200,8 +214,8 @@ const relayLeg = Effect.fnUntraced(function* (
   return joined
 })
 
-const proving = (carrier: Duplex, { isInitiator, noiseKey }: Met["peer"], { isUpgrading, noise }: Member) =>
-  (isUpgrading ? KeyProof.proveAndAsk : KeyProof.prove)(carrier, noise, noiseKey, isInitiator)
+const proving = (carrier: Duplex, { agreement, isInitiator, noiseKey }: Met["peer"], { isUpgrading, noise }: Member) =>
+  (isUpgrading ? KeyProof.proveAndAsk : KeyProof.prove)(carrier, noise, noiseKey, isInitiator, agreement)
 
 const met = (leg: FallbackDialer.BrokerConnection, peer: Peer.Peer): Met => ({ leg, carrier: leg.rung.name, peer })
 
@@ -218,6 +232,7 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, member
   const { carrier, leg, peer } = met
   const { noise } = member
   const stream = met.stream ?? (yield* proving(leg.stream, peer, member))
+  const noting = yield* Effect.forkDetach(PostQuantumPeers.note(peer, stream.keyExchange))
   const isProxied = (yield* OutgoingProxy) !== undefined
   let direct: DirectPath.Link | undefined
   const move =
@@ -228,6 +243,7 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, member
             noise,
             peerKey: peer.noiseKey,
             isInitiator: peer.isInitiator,
+            agreement: peer.agreement,
             reachability: isProxied
               ? { listen: undefined, choose: () => undefined }
               : DirectUpgrade.of(leg.socket.localAddress, peer.observed)
@@ -243,6 +259,8 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, member
     move,
     tethered: met.tether && RelayKeepAlive.hold(met.tether, () => stream.readableEnded && stream.writableFinished),
     carrier,
+    keyExchange: stream.keyExchange,
+    noted: Fiber.join(noting),
     peerKey: peer.noiseKey,
     peerHolder: peer.holder,
     peerRights: peer.rights,

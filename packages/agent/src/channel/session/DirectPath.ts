@@ -3,6 +3,7 @@
  * used. A client that does not prove the peer's key gets no data.
  */
 import * as Address from "@catenet/crypto/admission/Address"
+import type { Agreement } from "@catenet/crypto/admission/KeyExchange"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { FairPlaces } from "@catenet/platform/FairPlaces"
@@ -107,12 +108,13 @@ export const listen = Effect.fn("DirectPath.listen")(function* (address: HostPor
 export const awaitPeer = Effect.fn("DirectPath.awaitPeer")(function* (
   listener: Listener,
   noise: KeyPair,
-  peerKey: Uint8Array
+  peerKey: Uint8Array,
+  agreement?: Agreement
 ) {
   const found = yield* Deferred.make<Direct>()
   const run = yield* FiberSet.makeRuntime<AgentMetrics | SecureRandom.SecureRandom>()
   const prove = (socket: Link, proved: () => void) =>
-    Effect.flatMap(KeyProof.prove(socket, noise, peerKey, false), (stream) => {
+    Effect.flatMap(KeyProof.prove(socket, noise, peerKey, false, agreement), (stream) => {
       proved()
       return Effect.map(Deferred.succeed(found, { socket, stream }), (isFirst) => {
         if (!isFirst) stream.destroy()
@@ -124,8 +126,8 @@ export const awaitPeer = Effect.fn("DirectPath.awaitPeer")(function* (
 }, Effect.scoped)
 
 /** The same with a time limit; undefined if the peer does not come. */
-export const awaitBriefly = (listener: Listener, noise: KeyPair, peerKey: Uint8Array) =>
-  Effect.timeoutOption(awaitPeer(listener, noise, peerKey), waitBound)
+export const awaitBriefly = (listener: Listener, noise: KeyPair, peerKey: Uint8Array, agreement?: Agreement) =>
+  Effect.timeoutOption(awaitPeer(listener, noise, peerKey, agreement), waitBound)
 
 const byTcp = Effect.fnUntraced(function* (address: HostPort) {
   const { ending } = yield* AgentMetrics
@@ -156,17 +158,18 @@ export const dial = Effect.fn("DirectPath.dial")(function* (
   address: HostPort,
   noise: KeyPair,
   peerKey: Uint8Array,
-  roots?: string
+  roots?: string,
+  agreement?: Agreement
 ) {
   const socket = yield* connect(address, roots)
-  const stream = yield* KeyProof.prove(socket, noise, peerKey, true)
+  const stream = yield* KeyProof.prove(socket, noise, peerKey, true, agreement)
   const direct: Direct = { socket, stream }
   return direct
 })
 
 /** The same for a while; none on any failure. */
-export const dialBriefly = (address: HostPort, noise: KeyPair, peerKey: Uint8Array) =>
-  Effect.option(Effect.timeout(dial(address, noise, peerKey), dialBound))
+export const dialBriefly = (address: HostPort, noise: KeyPair, peerKey: Uint8Array, agreement?: Agreement) =>
+  Effect.option(Effect.timeout(dial(address, noise, peerKey, undefined, agreement), dialBound))
 
 /** Where to dial for this endpoint. A peer must not make this member connect to addresses of a local network. */
 export const dialable = (endpoint: string): HostPort | undefined => {

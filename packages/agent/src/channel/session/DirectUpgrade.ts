@@ -3,6 +3,7 @@
  * dials it, and both prove their keys again. On any failure the session stays on the relay.
  */
 import * as Address from "@catenet/crypto/admission/Address"
+import type { Agreement } from "@catenet/crypto/admission/KeyExchange"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import * as Candidate from "@catenet/crypto/upgrade/Candidate"
 import { ControlMessage } from "@catenet/crypto/upgrade/ControlMessage"
@@ -60,6 +61,8 @@ export interface Mover {
   readonly peerKey: Uint8Array
   /** Whether this member began the session on the relay. */
   readonly isInitiator: boolean
+  /** The key exchange of the session, which the direct connection uses, too. */
+  readonly agreement?: Agreement
   readonly reachability: Reachability
 }
 
@@ -74,12 +77,12 @@ const controls = Effect.fnUntraced(function* (stream: TaggedStream) {
   return queue
 })
 
-const offering = Effect.fnUntraced(function* ({ noise, peerKey, reachability, stream }: Mover) {
+const offering = Effect.fnUntraced(function* ({ agreement, noise, peerKey, reachability, stream }: Mover) {
   if (reachability.listen === undefined) return Option.none<DirectPath.Direct>()
   const { host, offer } = reachability.listen
   const listener = yield* DirectPath.listen({ host, port: 0 })
   const inbox = yield* controls(stream)
-  const coming = yield* Effect.forkScoped(DirectPath.awaitPeer(listener, noise, peerKey))
+  const coming = yield* Effect.forkScoped(DirectPath.awaitPeer(listener, noise, peerKey, agreement))
   stream.control(Offer({ endpoint: offer(listener.address.port) }))
   const reply = yield* Effect.timeout(Queue.take(inbox), stepLimit)
   if (reply._tag !== "Ready") return Option.none<DirectPath.Direct>()
@@ -90,7 +93,7 @@ const offering = Effect.fnUntraced(function* ({ noise, peerKey, reachability, st
   return isThere ? Option.some(direct) : Option.none<DirectPath.Direct>()
 })
 
-const answering = Effect.fnUntraced(function* ({ noise, peerKey, reachability, stream }: Mover) {
+const answering = Effect.fnUntraced(function* ({ agreement, noise, peerKey, reachability, stream }: Mover) {
   const inbox = yield* controls(stream)
   const offer = yield* Queue.take(inbox)
   if (offer._tag !== "Offer") return Option.none<DirectPath.Direct>()
@@ -100,7 +103,7 @@ const answering = Effect.fnUntraced(function* ({ noise, peerKey, reachability, s
     return Option.none<DirectPath.Direct>()
   }
   stream.control(Ready())
-  const direct = yield* Effect.timeout(DirectPath.dial(address, noise, peerKey), stepLimit)
+  const direct = yield* Effect.timeout(DirectPath.dial(address, noise, peerKey, undefined, agreement), stepLimit)
   stream.attach(direct.stream)
   direct.stream.begin()
   return Option.some(direct)

@@ -5,6 +5,7 @@
 import type { Acknowledgement } from "@catenet/crypto/admission/Acknowledgement"
 import * as Address from "@catenet/crypto/admission/Address"
 import type * as Join from "@catenet/crypto/admission/Join"
+import * as KeyExchange from "@catenet/crypto/admission/KeyExchange"
 import { Broken, type ParkExpired, Refused } from "@catenet/crypto/admission/Outcome"
 import { clause } from "@catenet/domain/values/Sentence"
 import { rootCertificates } from "@catenet/platform/Sockets"
@@ -138,6 +139,8 @@ export interface BrokerConnection {
   /** The connection below the stream, or the stream itself. */
   readonly socket: Below
   readonly acknowledgement: Acknowledgement
+  /** Undefined where the edge takes no offers. */
+  readonly offer?: string | undefined
   /** The edge knows in which phase this member is. */
   readonly isMarked: boolean
 }
@@ -207,36 +210,44 @@ const connect = Effect.fnUntraced(function* (rung: ConnectionStrategy, { grant, 
 const isBrief = ({ grant, node }: Broker, endpoint: string) =>
   endpoint === Address.relayOnly && grant.direction === "initiate" && node === undefined
 
-const tryStrategy = Effect.fnUntraced(function* (
+type Asked = Pick<Join.Join, "endpoint" | "offer"> & { readonly phase: Join.Phase }
+const joinAt = Effect.fnUntraced(function* (
   rung: ConnectionStrategy,
   broker: Broker,
-  endpoint: string,
-  phase: Join.Phase
+  { endpoint, offer, phase }: Asked
 ) {
   const { joining } = yield* AgentMetrics
   joining("joining")
   const connected = yield* connect(rung, broker)
   const { isMarked, stream } = connected
+  const { grant, holderKey } = broker
   // QUIC has its own keepalives, and each port has a fixed phase.
   const isQuic = rung.name === "quic"
   const hasKeepalive = isMarked && !isQuic
-  const { grant, holderKey } = broker
   const reasons = phase === "rendezvous" && isBrief(broker, endpoint) && asksForPhase(rung) ? undefined : phase
   const acknowledgement = yield* JoinExchange.join(
     stream,
-    { grant, endpoint, holderKey, phase: reasons, hasKeepalive },
+    { grant, endpoint, offer, holderKey, phase: reasons, hasKeepalive },
     () => {
       if ("proves" in connected) connected.proves()
       joining("waiting")
     }
   ).pipe(Effect.onExit((exit) => Effect.sync(() => exit._tag === "Failure" && stream.destroy())))
-  return {
-    rung,
-    ...connected,
-    isMarked: isQuic || (hasKeepalive && reasons !== undefined),
-    acknowledgement
-  } satisfies BrokerConnection
+  const isKnown = isQuic || (hasKeepalive && reasons !== undefined)
+  return { rung, ...connected, isMarked: isKnown, acknowledgement, offer } satisfies BrokerConnection
 })
+
+/** Older edges refuse an offer as a part of the endpoint; the join is then repeated without it. */
+const tryStrategy = (rung: ConnectionStrategy, broker: Broker, endpoint: string, phase: Join.Phase) => {
+  // A relay node knows no keys; the edge has passed the offers on before.
+  const policy = phase === "relay" && broker.node !== undefined ? "off" : (broker.postQuantum ?? "prefer")
+  const offer = KeyExchange.offerOf(policy)
+  return Effect.catchIf(
+    joinAt(rung, broker, { endpoint, phase, offer }),
+    (error) => offer !== undefined && error._tag === "Refused" && error.token === "endpoint",
+    () => joinAt(rung, broker, { endpoint, phase })
+  )
+}
 
 /** Joins at one rung, again after each park that ended without a peer. */
 const parkedOn = Effect.fnUntraced(function* (rung: ConnectionStrategy, broker: Broker, endpoint: string) {

@@ -120,8 +120,8 @@ export class JoinExchange {
     this.#suite = suite
     this.#options = options
     this.#heardAt = options.now
-    const { endpoint, grant, hasKeepalive, phase } = options
-    this.opening = Join.encode({ grant, endpoint, phase: hasKeepalive ? phase : undefined })
+    const { endpoint, grant, hasKeepalive, offer, phase } = options
+    this.opening = Join.encode({ grant, endpoint, offer, phase: hasKeepalive ? phase : undefined })
   }
 
   /** When to call `elapsed`, unless bytes arrive before. */

@@ -1,4 +1,5 @@
 /** Both members prove their keys on a connection, and the session begins. */
+import { type Agreement, classical } from "@catenet/crypto/admission/KeyExchange"
 import * as Bytes from "@catenet/crypto/Bytes"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
@@ -16,17 +17,44 @@ const noReply = () => Result.succeed(nothing)
 const mover = Uint8Array.of(1)
 const moverReply = (reply: Uint8Array) => Result.succeed(Bytes.equal(reply, mover) ? mover : nothing)
 
+/** What a failure may mean when offers were at stake. */
+const explained =
+  ({ isUnanswered, prologue }: Agreement) =>
+  (error: MeshHandshake.HandshakeFailed) =>
+    error.forUs || (!isUnanswered && prologue.length === 0)
+      ? error
+      : new MeshHandshake.HandshakeFailed({
+          ...error,
+          advice:
+            "The peer may run with another Noise key, or it went away, or somebody on the way has changed or removed the key exchanges that " +
+            "one of the members offers (CT_CHANNEL_POST_QUANTUM). Try again; if it stays, ask the operators of peer and edge."
+        })
+
+/** Ends the carrier of a failed handshake. */
+const ending = <A, R>(
+  proving: Effect.Effect<A, MeshHandshake.HandshakeFailed, R>,
+  carrier: Duplex,
+  agreement: Agreement = classical
+) =>
+  proving.pipe(
+    Effect.mapError(explained(agreement)),
+    Effect.onExit((exit) => Effect.sync(() => exit._tag === "Failure" && carrier.destroy()))
+  )
+
 /** The same, where this member would move it: the stream is tagged when the peer would, too, and plain otherwise. */
 export const proveAndAsk = Effect.fn("KeyProof.proveAndAsk")(
-  function* (carrier: Duplex, noise: KeyPair, peerKey: Uint8Array, isInitiator: boolean) {
+  function* (carrier: Duplex, noise: KeyPair, peerKey: Uint8Array, isInitiator: boolean, agreement?: Agreement) {
     const metrics = yield* AgentMetrics
     const proved = isInitiator
-      ? yield* Effect.map(MeshHandshake.begin(carrier, peerKey, mover, noise), ({ said: reply, session }) => ({
-          session,
-          said: reply
-        }))
+      ? yield* Effect.map(
+          MeshHandshake.begin(carrier, peerKey, mover, noise, agreement),
+          ({ said: reply, session }) => ({
+            session,
+            said: reply
+          })
+        )
       : yield* Effect.map(
-          MeshHandshake.answer(carrier, [noise], moverReply, peerKey),
+          MeshHandshake.answer(carrier, [noise], moverReply, peerKey, agreement),
           ({ answer: reply, session }) => ({
             session,
             said: reply
@@ -38,21 +66,19 @@ export const proveAndAsk = Effect.fn("KeyProof.proveAndAsk")(
     guard(stream, metrics.ending(stream))
     return stream
   },
-  (proving, carrier) =>
-    Effect.onExit(proving, (exit) => Effect.sync(() => exit._tag === "Failure" && carrier.destroy()))
+  (proving, carrier, ...[, , , agreement]) => ending(proving, carrier, agreement)
 )
 
 /** The session's stream. On failure the carrier is destroyed, before a byte of an application went over it. */
 export const prove = Effect.fn("KeyProof.prove")(
-  function* (carrier: Duplex, noise: KeyPair, peerKey: Uint8Array, isInitiator: boolean) {
+  function* (carrier: Duplex, noise: KeyPair, peerKey: Uint8Array, isInitiator: boolean, agreement?: Agreement) {
     const metrics = yield* AgentMetrics
     const { session } = isInitiator
-      ? yield* MeshHandshake.begin(carrier, peerKey, nothing, noise)
-      : yield* MeshHandshake.answer(carrier, [noise], noReply, peerKey)
+      ? yield* MeshHandshake.begin(carrier, peerKey, nothing, noise, agreement)
+      : yield* MeshHandshake.answer(carrier, [noise], noReply, peerKey, agreement)
     metrics.traffic.handshakes++
     const stream = new NoiseStream(carrier, session)
     return guard(stream, metrics.ending(stream))
   },
-  (proving, carrier) =>
-    Effect.onExit(proving, (exit) => Effect.sync(() => exit._tag === "Failure" && carrier.destroy()))
+  (proving, carrier, ...[, , , agreement]) => ending(proving, carrier, agreement)
 )

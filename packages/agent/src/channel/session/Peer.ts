@@ -1,6 +1,7 @@
 /** The peer's identity as the edge reports it, checked before any of its keys is used. */
 import type { Acknowledgement } from "@catenet/crypto/admission/Acknowledgement"
 import * as Address from "@catenet/crypto/admission/Address"
+import * as KeyExchange from "@catenet/crypto/admission/KeyExchange"
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import type { Grant } from "@catenet/crypto/Grant"
@@ -25,6 +26,9 @@ export interface Peer {
   readonly rights: Rights
   /** Expiry of the peer's grant in Unix seconds, if the edge reports it. */
   readonly grantEnds: bigint | undefined
+  readonly agreement: KeyExchange.Agreement
+  /** Where the edge was joined that has named the peer. */
+  readonly edge?: string
 }
 
 /** The edge's information about the peer is invalid. No session is begun. */
@@ -36,6 +40,13 @@ export class PeerRefused extends Data.TaggedError("PeerRefused")<{ readonly why:
 
 const refused = (why: string) => Result.fail(new PeerRefused({ why }))
 
+const disagreements = {
+  "no-offer":
+    "no offer of post-quantum key exchange has come from it, and CT_CHANNEL_POST_QUANTUM is require. Update the peer and the " +
+    "edge, and check that the peer does not turn it off.",
+  "nothing-in-common": "it offers no key exchange that this member knows. Update the older of both."
+} as const
+
 /** Which member begins: as the edge says if the grant permits both, else according to grant and role. */
 const begins = (grant: Grant, role: Role, claimed: Acknowledgement["role"]): boolean => {
   if (grant.direction !== "both") return grant.direction === "initiate"
@@ -45,18 +56,25 @@ const begins = (grant: Grant, role: Role, claimed: Acknowledgement["role"]): boo
 /** The peer of an acknowledgement. `configured` and `expected` are the key and the holder that the operator of this member has named. */
 export const ofAcknowledgement = (
   suite: Suite,
-  { observed, peerEndpoint, peerGrantEnds, peerKeys, peerRights, role: claimed }: Acknowledgement,
+  { observed, offer: offered, peerEndpoint, peerGrantEnds, peerKeys, peerRights, role: claimed }: Acknowledgement,
   own: {
     readonly grant: Grant
     readonly role: Role
     readonly configured: Uint8Array | undefined
     readonly expected?: Uint8Array | undefined
+    /** The key exchanges that this member has offered, and its policy. */
+    readonly offer?: string | undefined
+    readonly postQuantum?: KeyExchange.Policy | undefined
   }
 ): Result.Result<Peer, PeerRefused> => {
-  const { configured, expected, grant, role } = own
+  const { configured, expected, grant, offer, postQuantum: policy = "prefer", role } = own
+  const isInitiator = begins(grant, role, claimed)
+  const agreed = KeyExchange.agree({ policy, own: offer, peer: offered, isInitiator })
+  if (Result.isFailure(agreed)) return refused(disagreements[agreed.failure])
   const common = {
+    agreement: agreed.success,
     endpoint: peerEndpoint === "" ? Address.relayOnly : peerEndpoint,
-    isInitiator: begins(grant, role, claimed),
+    isInitiator,
     observed,
     rights: peerRights ?? ("rw" as const),
     grantEnds: peerGrantEnds

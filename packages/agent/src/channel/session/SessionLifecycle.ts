@@ -50,17 +50,19 @@ export const use = <E, R>(
     const metrics = yield* AgentMetrics
     const events = yield* Events
     const peer = nameOf(session)
-    let ended = metrics.channelOpened(session.carrier)
+    let ended = metrics.channelOpened(session.carrier, session.keyExchange)
     const moving = Effect.gen(function* () {
       if (session.move === undefined || !(yield* session.move)) return yield* Effect.never
       ended()
-      ended = metrics.channelOpened(session.carriedBy())
+      ended = metrics.channelOpened(session.carriedBy(), session.keyExchange)
       yield* Effect.logInfo(`session with ${peer.slice(0, 16)} moved from ${session.carrier} to a direct link`)
       return session.stream instanceof TaggedStream
         ? yield* DirectUpgrade.keepRelay(session.stream)
         : yield* Effect.never
     })
-    yield* Effect.logInfo(`session with ${peer.slice(0, 16)} open, by ${session.carrier}`)
+    yield* Effect.logInfo(
+      `session with ${peer.slice(0, 16)} open, by ${session.carrier}, keys by ${session.keyExchange}`
+    )
     yield* events.record("channel_session", { state: "open", peer })
     const openedAt = yield* Clock.currentTimeMillis
     const line = Effect.flatMap(spoken(session, openedAt), (message) => Effect.logInfo(message))
@@ -75,7 +77,7 @@ export const use = <E, R>(
         Effect.suspend(() => {
           ended()
           session.stream.destroy()
-          return Effect.andThen(line, events.record("channel_session", { state: "close", peer }))
+          return Effect.all([line, events.record("channel_session", { state: "close", peer }), session.noted])
         })
       )
     )

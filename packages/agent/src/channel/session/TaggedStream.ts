@@ -3,6 +3,7 @@
  * direction moves at a message of its own, so that no byte is lost or duplicated. The relay stays open: when the edge cuts it,
  * the session ends.
  */
+import type { Name as KeyExchange } from "@catenet/crypto/admission/KeyExchange"
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
 import { frameOverhead } from "@catenet/crypto/noise/Transport"
@@ -33,6 +34,7 @@ const graceMillis = 250
 export class TaggedStream extends Duplex {
   readonly #relay: Duplex
   readonly #session: Session
+  readonly keyExchange: KeyExchange
   #direct: NoiseStream | undefined
   #isSendingDirectly = false
   #isHearingDirectly = false
@@ -46,6 +48,7 @@ export class TaggedStream extends Duplex {
     super({ allowHalfOpen: true })
     this.#relay = relay
     this.#session = session
+    this.keyExchange = session.keyExchange
     this.on("error", () => {})
     relay.on("error", (error) => this.destroy(error))
     relay.on("end", () => this.#relayEnded())
