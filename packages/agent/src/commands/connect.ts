@@ -94,7 +94,8 @@ export const connect = (options: Options) =>
     const route = isDirect ? DirectPathState.make() : undefined
     const faults = yield* ProcessFaults.make(() => undefined)
     const quic = yield* QuicPath.make(edge, ca, capability.routingToken, TunnelTransports.of(settings))
-    const target = { capability, edge, ca, datagrams: options.udp, route, faults, quic }
+    const { postQuantum } = settings
+    const target = { capability, edge, ca, datagrams: options.udp, postQuantum, route, faults, quic }
     if (listen !== undefined)
       return yield* options.udp ? PortForward.udp(target, listen) : PortForward.tcp(target, listen)
     return yield* Effect.mapError(PortForward.stdio(target), (error) => new Unreachable({ detail: error.message }))

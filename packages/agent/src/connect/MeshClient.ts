@@ -3,6 +3,7 @@
  * tried at the edge's address and then its port 443, or a stream of a shared QUIC connection. When the agent offers a direct
  * path, streams move to it if it works soon.
  */
+import { type Policy, withoutOffers } from "@catenet/crypto/admission/KeyExchange"
 import type { Capability } from "@catenet/crypto/Capability"
 import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
@@ -41,6 +42,7 @@ export interface Target {
   /** PEM of the edge's root. */
   readonly ca: string
   readonly datagrams: boolean
+  readonly postQuantum: Policy
   /** The state of the direct path; undefined to stay on the edge. */
   readonly route: DirectPathState | undefined
   /** QUIC to the edge, if available. */
@@ -86,7 +88,7 @@ const meet = Effect.fnUntraced(function* (socket: Duplex, edge: string, token: R
 
 /** A session through the edge, begun with this payload. */
 const on = Effect.fnUntraced(function* (
-  { capability, faults }: Target,
+  { capability, faults, postQuantum }: Target,
   edge: string,
   socket: Duplex,
   payload: Uint8Array
@@ -94,12 +96,21 @@ const on = Effect.fnUntraced(function* (
   guard(socket, faults.ending(socket))
   return yield* Effect.gen(function* () {
     yield* meet(socket, edge, capability.routingToken)
-    const begun = yield* MeshHandshake.begin(socket, capability.originKey, payload).pipe(
-      Effect.catchTag("HandshakeFailed", ({ why }) =>
+    const begun = yield* MeshHandshake.begin(
+      socket,
+      capability.originKey,
+      payload,
+      undefined,
+      withoutOffers(postQuantum)
+    ).pipe(
+      Effect.catchTag("HandshakeFailed", ({ advice, why }) =>
         Effect.fail(
           new RendezvousFailed({
             edge,
-            why: `${clause(why)}. The agent is offline, the capability was replaced, or too many clients connect at once.`
+            why:
+              advice !== undefined
+                ? `${clause(why)}. ${advice}`
+                : `${clause(why)}. The agent is offline, the capability was replaced, or too many clients connect at once.`
           })
         )
       )
@@ -152,13 +163,17 @@ const byEdge = (target: Target, payload: Uint8Array): Begun => {
 const guarded = (stream: NoiseStream, faults: ProcessFaults) => guard(stream, faults.ending(stream))
 
 /** A session at the agent's own port; none when that does not work soon. */
-const ticketed = ({ capability, datagrams, faults }: Target, socket: Duplex) =>
+const ticketed = ({ capability, datagrams, faults, postQuantum }: Target, socket: Duplex) =>
   Effect.gen(function* () {
     guard(socket, faults.ending(socket))
     const ticket = MeshHandshake.ticket(Redacted.value(capability.routingToken))
-    const { session } = yield* MeshHandshake.begin(socket, capability.originKey, ticket).pipe(
-      Effect.onError(() => Effect.sync(() => socket.destroy()))
-    )
+    const { session } = yield* MeshHandshake.begin(
+      socket,
+      capability.originKey,
+      ticket,
+      undefined,
+      withoutOffers(postQuantum)
+    ).pipe(Effect.onError(() => Effect.sync(() => socket.destroy())))
     return guarded(new NoiseStream(socket, session, { datagrams }), faults)
   })
 

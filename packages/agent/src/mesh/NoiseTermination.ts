@@ -2,6 +2,7 @@
  * Mesh mode: client and origin speak Noise end to end through the edge. After the handshake the origin is dialed at once, because
  * the server may speak first, except for a client that was offered a direct path and will probably use it.
  */
+import { type Policy, withoutOffers } from "@catenet/crypto/admission/KeyExchange"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { native } from "@catenet/crypto/native"
 import type { KeyPair } from "@catenet/crypto/Suite"
@@ -11,14 +12,14 @@ import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Duration, Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Duplex } from "node:stream"
-import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import { AgentMetrics, type Traffic } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
 import type { HostPort } from "../settings/HostPort.ts"
 import { hostPortOf } from "../settings/OriginAddress.ts"
 import * as BrowserClients from "../tunnel/BrowserClients.ts"
 import type { OpenOrigin } from "../tunnel/OriginConnections.ts"
 import * as MeshHandshake from "./MeshHandshake.ts"
-import { NoiseStream } from "./NoiseStream.ts"
+import { NoiseStream, type Session } from "./NoiseStream.ts"
 import * as UdpRelay from "./UdpRelay.ts"
 
 const nothing = new Uint8Array()
@@ -27,11 +28,18 @@ const patience = "10 seconds"
 /** The edge's `NO` can mean many things; this many in a row count as a revocation. */
 const revokedAfter = 3
 
+const count = (traffic: Traffic, { keyExchange }: Session, took: Duration.Duration) => {
+  traffic.handshakes++
+  if (keyExchange === "x25519mlkem768") traffic.hybridHandshakes++
+  traffic.handshakeMillis += Duration.toMillis(took)
+}
+
 /** Serves mesh clients of the owner of these keys. */
 export const make = Effect.fnUntraced(function* (
   origin: OpenOrigin,
   keys: ReadonlyArray<KeyPair>,
-  token: Redacted.Redacted<Uint8Array>
+  token: Redacted.Redacted<Uint8Array>,
+  postQuantum: Policy
 ) {
   const random = yield* SecureRandom.SecureRandom
   const metrics = yield* AgentMetrics
@@ -43,9 +51,9 @@ export const make = Effect.fnUntraced(function* (
 
   const shake = Effect.fnUntraced(
     function* (carrier: Duplex, reply: MeshHandshake.Reply) {
-      const [took, { answer, session }] = yield* Effect.timed(MeshHandshake.answer(carrier, keys, reply))
-      metrics.traffic.handshakes++
-      metrics.traffic.handshakeMillis += Duration.toMillis(took)
+      const answering = MeshHandshake.answer(carrier, keys, reply, undefined, withoutOffers(postQuantum))
+      const [took, { answer, session }] = yield* Effect.timed(answering)
+      count(metrics.traffic, session, took)
       const stream = new NoiseStream(carrier, session, { datagrams: udp })
       guard(stream, metrics.ending(stream))
       return { stream, offered: answer.length > 0 }

@@ -30,6 +30,8 @@ export interface Traffic {
   bytesToOrigin: number
   bytesToClient: number
   handshakes: number
+  /** Those of mesh tunnels whose keys are agreed with ML-KEM-768 beside X25519. */
+  hybridHandshakes: number
   handshakeMillis: number
   reconnects: number
 }
@@ -156,6 +158,7 @@ const noTraffic = (): Traffic => ({
   bytesToOrigin: 0,
   bytesToClient: 0,
   handshakes: 0,
+  hybridHandshakes: 0,
   handshakeMillis: 0,
   reconnects: 0
 })

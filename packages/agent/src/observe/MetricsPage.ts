@@ -114,6 +114,12 @@ export const render = ({
       "Sessions of channels by their key exchange.",
       Array.from(keyExchanges, ([name, { total }]) => ({ labels: { key_exchange: name }, value: total }))
     ),
+    series(
+      "ct_agent_mesh_hybrid_handshakes_total",
+      "counter",
+      "Noise handshakes of mesh tunnels with post-quantum key exchange.",
+      traffic.hybridHandshakes
+    ),
     series("ct_agent_channel_pairs", "gauge", "Pairs of a room by their state.", ofPairs(pairs)),
     ...ofRelayNode(relayNode)
   ])

@@ -123,7 +123,7 @@ const mesh = Effect.fnUntraced(function* (
   const places = yield* placesOf(config)
   const { keys, token } = yield* OriginKeys.load(places, given, formatHostPort(yield* info.edge), replaced)
   yield* Effect.logInfo(`clients connect with the capability in ${places.capability}`)
-  const { direct, relayed } = yield* NoiseTermination.make(origin, keys, token)
+  const { direct, relayed } = yield* NoiseTermination.make(origin, keys, token, config.postQuantum)
   const { directAdvertise: advertise, directPort: port } = config
   const serve = (carrier: Duplex, admitted: () => void) =>
     streams.run(Effect.onError(direct(carrier, admitted), () => Effect.sync(() => carrier.destroy())))

@@ -1,4 +1,5 @@
 /** Variables of an agent that serves a tunnel, and of related commands. */
+import { policies } from "@catenet/crypto/admission/KeyExchange"
 import * as NetworkParser from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"
 import { secret, secretHex } from "@catenet/platform/SecretParser"
@@ -176,6 +177,12 @@ export const variables = {
     "CT_AGENT_ORIGIN_KEY_DIR",
     Parser.path,
     "Folder with retired origin keys that are still accepted."
+  ),
+  postQuantum: defaulted(
+    "CT_AGENT_POST_QUANTUM",
+    Parser.literal(...policies),
+    "prefer",
+    "Post-quantum key exchange (ML-KEM-768 beside X25519) between the agent of a mesh tunnel and `connect`: `prefer`, `require`, or `off`."
   ),
   onboardTimeoutSecs: optional(
     "CT_AGENT_ONBOARD_TIMEOUT_SECS",

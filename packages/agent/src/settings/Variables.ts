@@ -76,7 +76,8 @@ export const connect = {
   controlPlane: TunnelVariables.knownControlPlane,
   edgeCertificate: tunnel.edgeCertificate,
   edgeCertificateUrl: tunnel.edgeCertificateUrl,
-  transports: tunnel.transports
+  transports: tunnel.transports,
+  postQuantum: tunnel.postQuantum
 }
 
 /** Of `certificate`: those of the serving agent, some of which it requires. */

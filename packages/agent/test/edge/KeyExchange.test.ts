@@ -136,18 +136,16 @@ const dropping: Tamper = () => ({ offer: () => undefined })
 const old: Tamper = () => ({ offer: (offer) => offer, isOld: true })
 
 describe("two agents at an edge that carries no offers", () => {
-  const policies = [
-    ["prefer", "prefer", "x25519mlkem768"],
-    ["require", "prefer", "x25519mlkem768"],
-    ["prefer", "require", "x25519mlkem768"],
-    ["prefer", "off", "x25519"],
-    ["off", "prefer", "x25519"]
-  ] as const
+  const ways = { "refuses them": old, "removes them": dropping }
   it.each([
-    ...policies.map((policy) => [...policy, "because it refuses them", old] as const),
-    ...policies.slice(0, 1).map((policy) => [...policy, "because it removes them", dropping] as const)
-  ])("%s and %s: agree their keys by %s in the handshake, %s", async (one, two, name, _, tampering) => {
-    const { codes, heard, lines } = await talk([one, two], tampering)
+    ["prefer", "prefer", "x25519mlkem768", "refuses them"],
+    ["prefer", "prefer", "x25519mlkem768", "removes them"],
+    ["require", "prefer", "x25519mlkem768", "refuses them"],
+    ["prefer", "require", "x25519mlkem768", "refuses them"],
+    ["prefer", "off", "x25519", "refuses them"],
+    ["off", "prefer", "x25519", "refuses them"]
+  ] as const)("%s and %s: agree their keys by %s in the handshake, where it %s", async (one, two, name, way) => {
+    const { codes, heard, lines } = await talk([one, two], ways[way])
     assert.deepStrictEqual(codes, [0, 0], lines.join("\n"))
     assert.deepStrictEqual(heard, ["from b", "from a"])
     for (const line of lines) assert.include(line, `keys by ${name}`)
@@ -214,14 +212,15 @@ describe("an edge that has carried offers", () => {
     await using home = await makeHome()
     const tampering = { offer: (offer: string): string | undefined => offer }
     using at = await places({ offer: (offer) => tampering.offer(offer) })
-    const sides = [a, b].map((member, i) => ({
+    const own = (member: typeof a, folder: string) => ({
       ...member.env,
       ...at.env,
-      CT_AGENT_STATE_DIR: `${home.path}/state${i}`
-    }))
+      CT_AGENT_STATE_DIR: `${home.path}/${folder}`
+    })
+    const sides = [own(a, "a"), own(b, "b")] as const
     const meet = async () => {
-      await using left = runAgent(home, sides[0]!, ["channel"], "from a")
-      await using right = runAgent(home, sides[1]!, ["channel"], "from b")
+      await using left = runAgent(home, sides[0], ["channel"], "from a")
+      await using right = runAgent(home, sides[1], ["channel"], "from b")
       const codes = await Promise.all([left.exited, right.exited])
       return { codes, lines: [left.lines.join("\n"), right.lines.join("\n")] }
     }
@@ -230,10 +229,13 @@ describe("an edge that has carried offers", () => {
     tampering.offer = () => undefined
     const refused = await meet()
     assert.deepStrictEqual(refused.codes, [4, 4], refused.lines.join("\n"))
-    for (const [i, line] of refused.lines.entries()) {
+    for (const [line, side] of [
+      [refused.lines[0] ?? "", sides[0]],
+      [refused.lines[1] ?? "", sides[1]]
+    ] as const) {
       assert.include(line, "has carried offers of post-quantum key exchange before and says nothing of them now")
       const command = /ct-agent channel forget-peer (\S+)/.exec(line)?.[1] ?? ""
-      await using forgetting = runAgent(home, sides[i]!, ["channel", "forget-peer", command])
+      await using forgetting = runAgent(home, side, ["channel", "forget-peer", command])
       assert.strictEqual(await forgetting.exited, 0)
       assert.include(forgetting.stdout(), "may be met without post-quantum key exchange")
     }

@@ -181,7 +181,7 @@ const program = Effect.gen(function* () {
     )
   })
 
-  const { direct, relayed } = yield* NoiseTermination.make(plain, [key], Redacted.make(token))
+  const { direct, relayed } = yield* NoiseTermination.make(plain, [key], Redacted.make(token), "prefer")
   const streams = yield* Origin.make
   const listener = yield* DirectListener.open({
     advertise: "127.0.0.1",
@@ -235,7 +235,7 @@ const program = Effect.gen(function* () {
     capability: { routingToken: Redacted.make(token), originKey: key.publicKey, edgeAddress: "" },
     edge: { host: "127.0.0.1", port: clientEdge },
     ca: authority.pem,
-    datagrams: false,
+    postQuantum: "prefer" as const,
     faults: yield* ProcessFaults.make(() => undefined)
   }
   const asking = Effect.gen(function* () {

@@ -88,6 +88,48 @@ describe.each([
   })
 })
 
+describe("the key exchange of a mesh tunnel", () => {
+  it.each([
+    ["prefer", "prefer", 1],
+    ["require", "prefer", 1],
+    ["prefer", "off", 0],
+    ["off", "prefer", 0]
+  ])("with %s at the agent and %s at the client: %i hybrid handshake, and bytes pass", async (at, client, hybrid) => {
+    await using stage = await makeSurroundings()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    const env = { CT_AGENT_METRICS_LISTEN: "127.0.0.1:0", CT_AGENT_POST_QUANTUM: at }
+    await using agent = runAgent(home, { ...meshEnv(stage, home.path, origin.address), ...env })
+    await registered(agent)
+    const base = /http:\/\/[^/]+/.exec(await agent.said("status, metrics and events at"))?.[0] ?? ""
+    const asked = { CT_AGENT_CP_URL: stage.plane.url, CT_AGENT_POST_QUANTUM: client }
+    await using caller = runAgent(home, asked, connectArgs(home.path, "--stdio"), "hello")
+    assert.strictEqual(await caller.exited, 0, caller.lines.join("\n"))
+    assert.strictEqual(caller.stdout(), "hello")
+    const metrics = await (await fetch(`${base}/metrics`)).text()
+    assert.include(metrics, "ct_handshakes_total 1\n")
+    assert.include(metrics, `ct_agent_mesh_hybrid_handshakes_total ${hybrid}\n`)
+  })
+
+  it("that the agent requires and a client does not use: no byte reaches the origin, and the agent says why", async () => {
+    await using stage = await makeSurroundings()
+    const bytes: Array<unknown> = []
+    await using origin = await startOrigin((socket) => void socket.on("data", (chunk) => bytes.push(chunk)))
+    await using home = await makeHome()
+    const env = { ...meshEnv(stage, home.path, origin.address), CT_AGENT_POST_QUANTUM: "require" }
+    await using agent = runAgent(home, env)
+    await registered(agent)
+    const asked = { CT_AGENT_CP_URL: stage.plane.url, CT_AGENT_POST_QUANTUM: "off" }
+    await using caller = runAgent(home, asked, connectArgs(home.path, "--listen", "127.0.0.1:0"))
+    const port = await portOf(caller)
+    const socket = connect({ port, host: "127.0.0.1" })
+    socket.on("error", () => undefined).write("hello")
+    await agent.said("the peer uses no post-quantum key exchange")
+    assert.deepStrictEqual(bytes, [])
+    socket.destroy()
+  })
+})
+
 describe("a mesh tunnel", () => {
   it("serves a protocol in which the server speaks first, over stdin and stdout", async () => {
     await using stage = await makeSurroundings()

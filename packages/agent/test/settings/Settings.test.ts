@@ -321,6 +321,16 @@ const rules: ReadonlyArray<Rule> = [
   path("CT_AGENT_CAPABILITY_OUT", "/shared/capability.bin", ({ capabilityOut }) => capabilityOut),
   path("CT_AGENT_ORIGIN_KEY", undefined, ({ originKey }) => originKey),
   path("CT_AGENT_ORIGIN_KEY_DIR", undefined, ({ originKeyDir }) => originKeyDir),
+  {
+    name: "CT_AGENT_POST_QUANTUM",
+    good: [
+      ["require", "require"],
+      ["Off", "off"],
+      ["", "prefer"]
+    ],
+    bad: ["on", "hybrid"],
+    read: ({ postQuantum }) => postQuantum
+  },
   path("CT_AGENT_EDGE_CERT", "/shared/edge-cert.der", ({ edgeCertificate }) => edgeCertificate.file),
   {
     name: "CT_AGENT_EDGE_CERT_URL",
