@@ -115,10 +115,12 @@ export const render = ({
       Array.from(keyExchanges, ([name, { total }]) => ({ labels: { key_exchange: name }, value: total }))
     ),
     series(
-      "ct_agent_mesh_hybrid_handshakes_total",
+      "ct_agent_mesh_key_exchanges_total",
       "counter",
-      "Noise handshakes of mesh tunnels with post-quantum key exchange.",
-      traffic.hybridHandshakes
+      "Sessions of mesh tunnels with post-quantum key exchange.",
+      traffic.hybridHandshakes === 0
+        ? []
+        : [{ labels: { key_exchange: "x25519mlkem768" }, value: traffic.hybridHandshakes }]
     ),
     series("ct_agent_channel_pairs", "gauge", "Pairs of a room by their state.", ofPairs(pairs)),
     ...ofRelayNode(relayNode)
