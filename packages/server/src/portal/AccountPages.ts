@@ -41,7 +41,7 @@ const dependencies = Effect.gen(function* () {
   const audits = yield* Audits
   const domains = yield* EmailDomains
   const mails = yield* NoticeMails
-  const { oidcIssuer, portalBaseUrl } = yield* Settings
+  const { oidcIssuer, paymentWebhookSecret, portalBaseUrl } = yield* Settings
   return {
     accounts,
     audits,
@@ -49,6 +49,7 @@ const dependencies = Effect.gen(function* () {
     domains,
     mails,
     oidcIssuer,
+    hasCredits: paymentWebhookSecret !== undefined,
     payments,
     portalBaseUrl,
     serviceAccounts,
@@ -68,7 +69,7 @@ const secretPage = ({ show }: State, self: Visits.Visit, clientId: string, secre
 }
 
 const account = Effect.fnUntraced(function* (
-  { audits, credits, mails, oidcIssuer, payments, portalBaseUrl, serviceAccounts, sessions, show }: State,
+  { audits, credits, hasCredits, mails, oidcIssuer, payments, portalBaseUrl, serviceAccounts, sessions, show }: State,
   self: Visits.Visit,
   caller: Submission["caller"],
   sent?: Sent
@@ -76,6 +77,7 @@ const account = Effect.fnUntraced(function* (
   const mine = yield* credits.mine(caller.subject)
   const page = AccountPage.page(self.reader.texts, {
     account: mine,
+    hasCredits,
     origin: portalBaseUrl.origin,
     consoleUrl: oidcIssuer === undefined ? undefined : `${oidcIssuer}/account`,
     serviceAccounts: yield* serviceAccounts.list(caller.subject, { limit: maxServiceAccounts }),

@@ -127,7 +127,7 @@ export const variables = {
   paymentWebhookSecret: optional(
     "CT_PAYMENT_WEBHOOK_SECRET",
     SecretParser.secret,
-    "Secret shared with the payment provider; if unset, payment events are refused."
+    "Secret shared with the payment provider; if unset, payment events are refused and the portal shows no credits."
   ),
   acmeBrokerEnabled: defaulted(
     "CT_CP_ACME_BROKER_ENABLED",

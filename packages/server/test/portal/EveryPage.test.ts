@@ -19,6 +19,7 @@ import { faults } from "./PageFaults.ts"
 const zone = {
   CT_CP_HOSTNAME_ZONE: "zone.example",
   CT_GATE_COOKIE_DOMAIN: "zone.example",
+  CT_PAYMENT_WEBHOOK_SECRET: "secret",
   CT_CP_OPERATORS: "every-eve"
 }
 const nora = person("nora")

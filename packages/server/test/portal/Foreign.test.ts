@@ -17,6 +17,7 @@ import { personAt } from "./PersonAtForms.ts"
 const variables = {
   CT_CP_HOSTNAME_ZONE: "zone.example",
   CT_GATE_COOKIE_DOMAIN: "zone.example",
+  CT_PAYMENT_WEBHOOK_SECRET: "secret",
   CT_CP_OPERATORS: "foreign-op",
   CT_BRIDGE_HOLDER_KEY: "a1".repeat(32),
   CT_BRIDGE_NOISE_KEY: "a2".repeat(32)

@@ -17,6 +17,7 @@ import { formsOf, personAt } from "./PersonAtForms.ts"
 const variables = {
   CT_CP_HOSTNAME_ZONE: "zone.example",
   CT_GATE_COOKIE_DOMAIN: "zone.example",
+  CT_PAYMENT_WEBHOOK_SECRET: "secret",
   CT_CP_OPERATORS: "limit-kim",
   CT_CP_UNAUTH_WRITE_PER_MIN: "0",
   CT_BRIDGE_HOLDER_KEY: "a1".repeat(32),

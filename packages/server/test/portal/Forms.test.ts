@@ -13,6 +13,7 @@ import * as AdmissionSweepStore from "../../src/certificates/AdmissionSweepStore
 
 const zone = {
   CT_GATE_COOKIE_DOMAIN: "zone.example",
+  CT_PAYMENT_WEBHOOK_SECRET: "secret",
   CT_CP_HOSTNAME_ZONE: "zone.example",
   CT_CP_ALERTS_LOOPBACK: "1"
 }

@@ -18,6 +18,7 @@ import { personAt, tokenOf } from "./PersonAtForms.ts"
 
 const zone = {
   CT_GATE_COOKIE_DOMAIN: "zone.example",
+  CT_PAYMENT_WEBHOOK_SECRET: "secret",
   CT_CP_HOSTNAME_ZONE: "zone.example",
   CT_CP_ALERTS_LOOPBACK: "1"
 }

@@ -27,6 +27,7 @@ const counting = Layer.succeed(Statement.CurrentTransformer, (self, _sql, fiber)
 const variables = {
   CT_CP_HOSTNAME_ZONE: "zone.example",
   CT_GATE_COOKIE_DOMAIN: "zone.example",
+  CT_PAYMENT_WEBHOOK_SECRET: "secret",
   CT_CP_OPERATORS: "rows-few,rows-many",
   CT_CP_OUTBOX_TICK_SECS: "1"
 }

@@ -115,7 +115,6 @@ export const ofControlPlane = (
   CT_CP_ACME_EAB_DEVELOPMENTBOUND_HMAC: secrets.acmeBindingKey,
   CT_PORTAL_BASE_URL: portalUrl(settings),
   CT_CP_AGENTS_URL: url(settings.controlPlane),
-  CT_PAYMENT_WEBHOOK_SECRET: secrets.paymentWebhookSecret,
   CT_OIDC_ISSUER: issuer(settings),
   CT_OIDC_REALM: realm,
   CT_OIDC_CLIENT_ID: "catenet-portal",

@@ -13,7 +13,6 @@ const secrets = {
   portalClientSecret: "",
   gateClientSecret: "",
   managerClientSecret: "",
-  paymentWebhookSecret: "",
   acmeBindingKey: "s",
   demoChannelSecret: "s",
   bridgeHolderKey: "s",

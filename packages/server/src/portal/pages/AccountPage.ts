@@ -12,6 +12,8 @@ import { shortKey } from "./ShortKey.ts"
 
 export interface Facts {
   readonly account: Account
+  /** Whether a payment provider is set, without which nobody can buy credits. */
+  readonly hasCredits: boolean
   readonly email: string | null
   /** Whether notices are mailed; undefined where there is no mail server. */
   readonly isMailWanted: boolean | undefined
@@ -124,8 +126,13 @@ const logged = (texts: Texts, { audit }: Facts) =>
           )}</tbody></table>`
   }</details>`
 
+const buying = (texts: Texts, { sent }: Facts) =>
+  markup`<form class="panel pad" method="post" action="/portal/account/credits" aria-labelledby="credits"><h2 id="credits">${texts.creditsTitle}</h2>
+      ${field({ ...valuesOf(texts, sent, "credits")("credits", "10"), type: "number", label: texts.creditsAmount, hint: texts.creditsHint })}
+      <button>${texts.creditsButton}</button></form>`
+
 export const page = (texts: Texts, facts: Facts): Page => {
-  const { account, consoleUrl, email, origin, sent, sessions } = facts
+  const { account, consoleUrl, email, hasCredits, origin, sent, sessions } = facts
   return {
     title: texts.account,
     area: "account",
@@ -134,14 +141,12 @@ export const page = (texts: Texts, facts: Facts): Page => {
       <dt>${texts.email}</dt><dd>${email ?? texts.withoutEmail}</dd>
       <dt>${texts.subject}</dt><dd class="mono">${account.subject ?? ""}</dd>
       <dt>${texts.accountId}</dt><dd class="mono">${account.account}</dd>
-      <dt>${texts.balance}</dt><dd>${texts.count(account.balance)}</dd>
+      ${hasCredits ? markup`<dt>${texts.balance}</dt><dd>${texts.count(account.balance)}</dd>` : undefined}
       <dt>${texts.apiAddress}</dt><dd class="mono">${origin}/me</dd></dl>
       <p class="hint">${texts.apiHint} <a href="/docs">${texts.apiDocs}</a></p>
       ${consoleUrl === undefined ? undefined : markup`<p><a href="${consoleUrl}">${texts.consoleLink}</a></p>`}</section>
-    <form class="panel pad" method="post" action="/portal/account/credits" aria-labelledby="credits"><h2 id="credits">${texts.creditsTitle}</h2>
-      ${field({ ...valuesOf(texts, sent, "credits")("credits", "10"), type: "number", label: texts.creditsAmount, hint: texts.creditsHint })}
-      <button>${texts.creditsButton}</button></form>
-    ${mail(texts, facts)}${paid(texts, facts)}${services(texts, facts)}
+    ${hasCredits ? buying(texts, facts) : undefined}
+    ${mail(texts, facts)}${hasCredits ? paid(texts, facts) : undefined}${services(texts, facts)}
     <section class="panel pad"><h2>${texts.sessionsTitle}</h2><p class="hint">${texts.sessionsText}</p>
       <table><thead><tr><th scope="col">${texts.sessionBrowser}</th><th scope="col">${texts.sessionSince}</th>
         <th scope="col">${texts.sessionSeen}</th><td></td></tr></thead><tbody>${sessions.map((session) => row(texts, session))}</tbody></table>

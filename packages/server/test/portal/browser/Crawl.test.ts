@@ -13,6 +13,7 @@ import { mailed } from "./Furnished.ts"
 const zone = {
   CT_CP_HOSTNAME_ZONE: "zone.example",
   CT_GATE_COOKIE_DOMAIN: "zone.example",
+  CT_PAYMENT_WEBHOOK_SECRET: "secret",
   CT_CP_OPERATORS: "crawl-operator"
 }
 const owner = person("crawl-owner")

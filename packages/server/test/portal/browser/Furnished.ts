@@ -18,6 +18,7 @@ export const operator = person("olga")
 export const newcomer = person("nova")
 export const variables = {
   CT_GATE_COOKIE_DOMAIN: "zone.example",
+  CT_PAYMENT_WEBHOOK_SECRET: "secret",
   CT_CP_OPERATORS: "olga",
   CT_CP_SERVICE_ACCOUNTS: "1",
   CT_PORTAL_SOCIAL_PROVIDERS: "github, google",
