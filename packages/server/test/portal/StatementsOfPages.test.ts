@@ -118,7 +118,7 @@ layer(server(variables).pipe(Layer.provide(counting)), { excludeTestServices: tr
             most[path] ?? 6
           ])
         const wrong = found.filter(
-          ([, few, many, most]) => few === 0 || many > few + atMostCached || Math.max(few, many) > most
+          ([, few, many, most]) => few === 0 || many > few + atMostCached || Math.max(few, many) > most + atMostCached
         )
         assert.deepStrictEqual(wrong, [])
 
