@@ -1,17 +1,19 @@
 /**
- * The agent as a library for Effect programs: `forward` gives a local service a public address while a scope is open; `layer`
- * serves a tunnel whose tokens the program has. Neither installs signal handlers or writes to the terminal; logs go to the
- * program's loggers. `promise.ts` offers `forward` as a promise.
+ * The agent as a library for Effect programs: `forward` gives a local service a public address while a scope is open, `serve` a
+ * handler of the program itself; `layer` serves a tunnel whose tokens the program has. Neither installs signal handlers or writes to the terminal; logs go to the
+ * program's loggers. `promise.ts` offers the first two as promises.
  */
 import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Schedule, type Scope } from "effect"
+import type { RequestListener } from "node:http"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import * as Exposure from "./account/Exposure.ts"
 import type { Refused, StateUnusable, Unreachable, UsageWrong } from "./Failure.ts"
 import { AgentMetrics } from "./observe/AgentMetrics.ts"
 import * as OutgoingHttp from "./onboard/OutgoingHttp.ts"
+import * as HandlerSocket from "./serve/HandlerSocket.ts"
 import * as TunnelService from "./serve/TunnelService.ts"
 import type { BearerSource } from "./settings/LoginVariables.ts"
 import * as Settings from "./settings/Settings.ts"
@@ -26,7 +28,7 @@ export interface Credentials {
 }
 
 export interface ForwardOptions {
-  /** The local service: a port of this machine, `host:port` or `http://host:port`. */
+  /** The local service: a port of this machine, `host:port`, or an address such as `https://host:port` or `unix:/path`. */
   readonly to: number | string
   /** Base URL of the control plane. */
   readonly controlPlane: string
@@ -91,6 +93,32 @@ export const forward: (options: ForwardOptions) => Effect.Effect<Forwarding, For
   )
   return { ...(yield* Deferred.await(ready)), ended: Effect.andThen(Fiber.join(fiber), Effect.never) }
 })
+
+export type ServeOptions = Omit<ForwardOptions, "to">
+
+interface Serve {
+  (
+    handler: (request: Request) => Response | Promise<Response>,
+    options: ServeOptions
+  ): Effect.Effect<Forwarding, ForwardError, Scope.Scope>
+  (handler: RequestListener, options: ServeOptions): Effect.Effect<Forwarding, ForwardError, Scope.Scope>
+  <E, R>(
+    handler: HandlerSocket.Handler<E, R>,
+    options: ServeOptions
+  ): Effect.Effect<Forwarding, ForwardError, HandlerSocket.Needs<R> | Scope.Scope>
+}
+
+/**
+ * Answers the visitors of a public HTTPS address with a handler of this program, which listens at no port. A function of two or
+ * more parameters is a request listener of Node, one of a single parameter takes a `Request` and returns a `Response`. Otherwise
+ * as `forward`; by default all programs of a machine share one tunnel name, so give each a `name`.
+ */
+export const serve: Serve = <E, R>(handler: HandlerSocket.Handler<E, R>, options: ServeOptions) =>
+  HandlerSocket.open(handler).pipe(
+    Effect.provide(platform),
+    Effect.flatMap((to) => forward({ ...options, to })),
+    Effect.withSpan("Agent.serve")
+  )
 
 /**
  * Serves a tunnel while the layer is in use. `variables` are those of the agent's guide (`CT_AGENT_CP_URL`, `CT_AGENT_HOSTNAME`,

@@ -5,11 +5,14 @@ import { ready } from "@catenet/testing/server/Accounts"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readdirSync, readFileSync } from "node:fs"
-import { createServer } from "node:http"
+import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
+import * as Agent from "../../../agent/src/Agent.ts"
 import * as expose from "../../../agent/src/commands/expose.ts"
+import { serve } from "../../../agent/src/promise.ts"
 import { ask } from "../gate/GateStack.ts"
 import { AccountEdge, ended, home, login, running, stack } from "./AccountStack.ts"
 
@@ -121,6 +124,55 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 second
       assert.strictEqual((yield* ended(at, ["tunnel", "delete", "other"])).code, 4)
       assert.strictEqual((yield* ended(at, ["tunnel", "delete", hostname])).code, 0)
     })
+  )
+
+  it.effect(
+    "serves a handler of a program without a port: of Fetch, Node and Effect, until its scope or signal ends it",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* home
+        const edge = yield* AccountEdge
+        const controlPlane = yield* TestServer.baseUrl
+        yield* login(at, "olga@example.test", [controlPlane])
+        yield* ready
+        const options = (name: string) => ({
+          controlPlane,
+          name,
+          credentials: { token: tokenIn(at.path) },
+          stateDir: join(at.path, "library")
+        })
+        const visit = (url: string, path = "/a?b") => Effect.promise(() => ask(edge, new URL(path, url).href))
+        const inFetch = yield* Agent.serve(async (request) => {
+          const { host, pathname, search } = new URL(request.url)
+          return new Response(`${request.method} ${host}${pathname}${search}`, { status: 201 })
+        }, options("fetched"))
+        const inEffect = yield* Agent.serve(
+          HttpServerRequest.HttpServerRequest.use(({ url }) =>
+            Effect.succeed(HttpServerResponse.text(`effect ${url}`))
+          ),
+          options("effects")
+        )
+        const listener: RequestListener = (request, response) =>
+          void response.end(`node ${request.headers.host}${request.url}`)
+        const aborting = new AbortController()
+        const inNode = yield* Effect.promise(() =>
+          serve(listener, {
+            ...options("nodes"),
+            signal: aborting.signal
+          })
+        )
+        const first = yield* visit(inFetch.url)
+        assert.deepStrictEqual([first.status, first.text], [201, `GET ${inFetch.hostname}/a?b`])
+        assert.strictEqual((yield* visit(inEffect.url)).text, "effect /a?b")
+        assert.strictEqual((yield* visit(inNode.url)).text, `node ${inNode.hostname}/a?b`)
+        aborting.abort()
+        yield* Effect.promise(() => inNode.ended)
+        assert.notStrictEqual((yield* visit(inNode.url)).status, 200)
+        const { url } = yield* Effect.scoped(Agent.serve(() => new Response("again"), options("nodes")))
+        assert.strictEqual(url, inNode.url, "the address is kept")
+        const again = yield* Effect.flip(Agent.serve(() => new Response("twice"), options("fetched")))
+        assert.strictEqual(again._tag, "UsageWrong")
+      })
   )
 
   it.effect.skipIf(!hasTerminals)(

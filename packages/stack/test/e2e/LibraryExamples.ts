@@ -1,4 +1,4 @@
-/** The programs of examples/ together: an embedded control plane, an embedded edge, and a service that forwards itself. */
+/** The programs of examples/ together: an embedded control plane, an embedded edge, and a program that serves itself. */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import { eventually } from "@catenet/testing/Eventually"
 import { freePorts, Spawned } from "@catenet/testing/stack/e2e/Stack"
@@ -22,7 +22,7 @@ const placeCertificate = (folder: string) => {
 
 /** `project` has the packed packages and the examples, `database` is empty. */
 export const runExamples = async (project: string, database: string): Promise<void> => {
-  for (const file of readdirSync(project).filter((name) => /^(?:control-plane|edge|forward)\.ts$/u.test(name)))
+  for (const file of readdirSync(project).filter((name) => /^(?:control-plane|edge|serve)\.ts$/u.test(name)))
     assert.isAtMost(readFileSync(join(project, file), "utf8").trimEnd().split("\n").length, 20, file)
   const state = join(project, "state")
   mkdirSync(state, { recursive: true })
@@ -65,19 +65,19 @@ export const runExamples = async (project: string, database: string): Promise<vo
   try {
     const [, edge] = programs
     await edge?.printed("the edge is up")
-    const forward = new Spawned([join(project, "forward.ts")], {
+    const served = new Spawned([join(project, "serve.ts")], {
       CONTROL_PLANE: controlPlane,
       TOKEN: secrets.TOKEN,
       STATE_DIR: join(state, "agent")
     })
-    programs.push(forward)
-    await eventually(() => /^https:\/\/hello/mu.test(forward.stdout ?? ""), printed, 60_000)
-    const host = new URL(/^https:\/\/\S+/mu.exec(forward.stdout ?? "")?.[0] ?? "").hostname
+    programs.push(served)
+    await eventually(() => /^https:\/\/hello/mu.test(served.stdout ?? ""), printed, 60_000)
+    const host = new URL(/^https:\/\/\S+/mu.exec(served.stdout ?? "")?.[0] ?? "").hostname
     const answer = await ask({ port: ports.frontDoor, host, ca }, { timeout: 5000 })
     assert.strictEqual(answer.body.toString(), "hello from this program\n", printed())
     assert.strictEqual(await (await fetch(controlPlane)).text(), "my own page\n")
     assert.strictEqual((await fetch(`${controlPlane}/me/tunnels`)).status, 401)
-    assert.strictEqual((await forward.stop())?.code, 0, printed())
+    assert.strictEqual((await served.stop())?.code, 0, printed())
   } finally {
     await Promise.all(programs.map((program) => program.stop("SIGKILL")))
   }
