@@ -211,7 +211,7 @@ export class OperatorsApi extends HttpApiGroup.make("operators")
     })
       .annotate(
         OpenApi.Summary,
-        "Sets how many tunnels, channels, public ports and own host names an account may have; null restores the setting of all accounts."
+        "Sets how many tunnels, channels, public ports, own host names and rules an account may have; null restores the setting of all accounts."
       )
       .middleware(ReadsBody),
     /** Newest first. */

@@ -4,8 +4,8 @@ import { Subject } from "../values/Ids.ts"
 import { Count } from "../values/Numbers.ts"
 import { literal } from "../values/Pattern.ts"
 
-/** `ports`: tunnels with a public port. `hosts`: tunnels with a host name of the account's own, proved or not. */
-export const limited = ["tunnels", "channels", "ports", "hosts"] as const
+/** `ports`: tunnels with a public port. `hosts`: tunnels with a host name of the account's own, proved or not. `rules`: of all tunnels. */
+export const limited = ["tunnels", "channels", "ports", "hosts", "rules"] as const
 export const Limited = literal(limited)
 export type Limited = typeof Limited.Type
 
@@ -19,7 +19,8 @@ export class AccountLimits extends Schema.Class<AccountLimits>("AccountLimits")(
   max_tunnels: Count,
   max_channels: Count,
   max_ports: Count,
-  max_hosts: Count
+  max_hosts: Count,
+  max_rules: Count
 }) {}
 
 /** Limits that are absent stay as they are. */
@@ -27,5 +28,6 @@ export class AccountLimitsChange extends Schema.Class<AccountLimitsChange>("Acco
   max_tunnels: limit,
   max_channels: limit,
   max_ports: limit,
-  max_hosts: limit
+  max_hosts: limit,
+  max_rules: limit
 }) {}

@@ -27,7 +27,8 @@ const limits = {
   maxTunnels: Schema.NullOr(Schema.Int),
   maxChannels: Schema.NullOr(Schema.Int),
   maxPorts: Schema.NullOr(Schema.Int),
-  maxHosts: Schema.NullOr(Schema.Int)
+  maxHosts: Schema.NullOr(Schema.Int),
+  maxRules: Schema.NullOr(Schema.Int)
 }
 /** What an operator allows an account, and everything that ends with an account. */
 const LimitedRow = Schema.Struct({
@@ -48,7 +49,8 @@ const makeAccountStore = Effect.gen(function* () {
       Result: Schema.Struct(limits),
       execute: (subject) => sql`
         select coalesce(l.max_tunnels, m.max_tunnels) as max_tunnels, coalesce(l.max_channels, m.max_channels) as max_channels,
-          coalesce(l.max_ports, m.max_ports) as max_ports, coalesce(l.max_hosts, m.max_hosts) as max_hosts
+          coalesce(l.max_ports, m.max_ports) as max_ports, coalesce(l.max_hosts, m.max_hosts) as max_hosts,
+          coalesce(l.max_rules, m.max_rules) as max_rules
         from (select quota_subject(${subject}) as maker) q
           left join account_limits l on l.subject = ${subject} left join account_limits m on m.subject = q.maker`
     }),
@@ -65,10 +67,10 @@ const makeAccountStore = Effect.gen(function* () {
       Request: Schema.Int,
       Result: LimitedRow,
       execute: (limit) => sql`
-        select l.subject, e.email, l.max_tunnels, l.max_channels, l.max_ports, l.max_hosts,
+        select l.subject, e.email, l.max_tunnels, l.max_channels, l.max_ports, l.max_hosts, l.max_rules,
           (select count(*) from tunnels t where t.subject = l.subject) as tunnels
         from account_limits l left join account_emails e on e.subject = l.subject
-        where num_nonnulls(l.max_tunnels, l.max_channels, l.max_ports, l.max_hosts) > 0
+        where num_nonnulls(l.max_tunnels, l.max_channels, l.max_ports, l.max_hosts, l.max_rules) > 0
         order by l.subject limit ${limit}`
     }),
 
@@ -144,7 +146,7 @@ export class Accounts extends Context.Service<
     const loginOrders = yield* LoginOrders
     const serviceAccounts = yield* ServiceAccounts
     const topologies = yield* Topologies
-    const { channelsPerAccount, hostsPerAccount, portsPerAccount, tunnelsPerAccount } = yield* Settings
+    const { channelsPerAccount, hostsPerAccount, portsPerAccount, rulesPerAccount, tunnelsPerAccount } = yield* Settings
 
     const set = Effect.fnUntraced(function* (subject: Subject, what: Limited, max: number | null, actor = "operator") {
       const changed = yield* store.setLimit(subject, what, max)
@@ -158,7 +160,8 @@ export class Accounts extends Context.Service<
         max_tunnels: Count.make(own?.maxTunnels ?? tunnelsPerAccount),
         max_channels: Count.make(own?.maxChannels ?? channelsPerAccount),
         max_ports: Count.make(own?.maxPorts ?? portsPerAccount),
-        max_hosts: Count.make(own?.maxHosts ?? hostsPerAccount)
+        max_hosts: Count.make(own?.maxHosts ?? hostsPerAccount),
+        max_rules: Count.make(own?.maxRules ?? rulesPerAccount)
       })
     })
 

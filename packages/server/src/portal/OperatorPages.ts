@@ -45,7 +45,7 @@ export const make = Effect.gen(function* () {
   const accounts = yield* Accounts
   const queue = yield* CertificateQueue
   const audits = yield* Audits
-  const { channelsPerAccount, hostsPerAccount, portsPerAccount, tunnelsPerAccount } = yield* Settings
+  const { channelsPerAccount, hostsPerAccount, portsPerAccount, rulesPerAccount, tunnelsPerAccount } = yield* Settings
 
   const page = Effect.fnUntraced(function* (self: Visits.Visit, sent?: Sent) {
     const { url } = yield* HttpServerRequest.HttpServerRequest
@@ -65,7 +65,8 @@ export const make = Effect.gen(function* () {
       tunnels: tunnelsPerAccount,
       channels: channelsPerAccount,
       ports: portsPerAccount,
-      hosts: hostsPerAccount
+      hosts: hostsPerAccount,
+      rules: rulesPerAccount
     }
     const older = facts.log.length < shown ? undefined : facts.log.at(-1)?.id
     const body = OperatorsPage.page(self.reader.texts, { ...facts, defaults, older, sent })

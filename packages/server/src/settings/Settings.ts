@@ -122,7 +122,7 @@ export const variables = {
     "CT_CP_RULES_PER_ACCOUNT",
     Parser.whole(0, maxPerAccount),
     "500",
-    "Number of rules that an account may have over all of its tunnels."
+    "Number of rules that an account may have over all of its tunnels, unless an operator has set another limit."
   ),
   paymentWebhookSecret: optional(
     "CT_PAYMENT_WEBHOOK_SECRET",

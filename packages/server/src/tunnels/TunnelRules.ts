@@ -41,13 +41,14 @@ const makeTunnelRuleStore = Effect.gen(function* () {
     }),
     /** The account and whoever shares its limits change their rules one after the other. */
     lock: (subject: string) => sql`select pg_advisory_xact_lock(hashtextextended(quota_subject(${subject}), 139))`,
-    /** Rules of all other tunnels that share the limit. */
+    /** What the account may have, and the rules of all other tunnels that share the limit. */
     others: SqlSchema.findOne({
-      Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
-      Result: Schema.Struct({ held: Schema.Int }),
-      execute: ({ id, subject }) => sql`
-        select coalesce(sum(jsonb_array_length(rules)), 0)::int as held from tunnels
-        where subject = any(quota_subjects(${subject})) and id <> ${id}`
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String, usualMost: Schema.Int }),
+      Result: Schema.Struct({ held: Schema.Int, most: Schema.Int }),
+      execute: ({ id, subject, usualMost }) => sql`
+        select a.most, (select coalesce(sum(jsonb_array_length(t.rules)), 0)::int from tunnels t
+          where t.subject = any(a.sharing) and t.id <> ${id}) as held
+        from account_limit(${subject}, 'max_rules', ${usualMost}) a`
     }),
     save: (id: string, rules: StoredRules) =>
       sql`update tunnels set rules = ${PgTypes.jsonb(encode(rules))} where id = ${id}`,
@@ -96,11 +97,10 @@ export class TunnelRules extends Context.Service<
           field: `rules[${at}].require_login`,
           reason: "needs the login of the tunnel; switch it on first, by require_login at PATCH /me/tunnels/{id}"
         })
-      const { held } = yield* store.others({ id, subject })
+      const { held, most } = yield* store.others({ id, subject, usualMost: rulesPerAccount })
       // Who is above a lowered limit can still take rules away.
       const isMore = rules.length > tunnel.rules.length
-      if (isMore && held + rules.length > rulesPerAccount)
-        return yield* new RuleLimitReached({ limit: rulesPerAccount })
+      if (isMore && held + rules.length > most) return yield* new RuleLimitReached({ limit: most })
       yield* store.save(id, rules)
       yield* audits.append(audit("tunnel_rules_set", subject, id, `${rules.length}`))
       yield* outbox.append(tunnel.routingToken, { _tag: "SetRules", rules })

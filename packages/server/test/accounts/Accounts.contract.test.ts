@@ -72,7 +72,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("accounts", 
       yield* makeTunnel
       const at = { subject: "ada" }
       const future = { subject: "not-here-yet" }
-      const usual = { max_tunnels: 10, max_channels: 100, max_ports: 5, max_hosts: 1000 }
+      const usual = { max_tunnels: 10, max_channels: 100, max_ports: 5, max_hosts: 1000, max_rules: 500 }
       yield* hold("operators", "operator", [
         row("limits", 200, { as: "operator", at, answer: { subject: "ada", ...usual } }),
         row("setMaxTunnels", 200, { as: "operator", at, body: { max: 0 } }),

@@ -1,6 +1,8 @@
 import { TunnelRules } from "@catenet/domain/api/TunnelControlsApi"
+import { AccountLimitsChange } from "@catenet/domain/identity/AccountLimits"
 import { TunnelChange } from "@catenet/domain/tunnels/Tunnel"
 import { Hostname } from "@catenet/domain/values/Hostname"
+import { Subject } from "@catenet/domain/values/Ids"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
@@ -76,6 +78,19 @@ layer(server({ CT_CP_RULES_PER_ACCOUNT: "3" }), { excludeTestServices: true, tim
           yield* set(two, small)
           assert.strictEqual((yield* Effect.flip(set(one, small, small, office)))._tag, "RuleLimitReached")
           yield* set(one, office, small)
+          // An operator allows this account another number.
+          const { operators } = yield* TestServer.client
+          const limit = (max_rules: number | null) =>
+            operators.changeLimits({
+              params: { subject: Schema.decodeSync(Subject)("bob") },
+              payload: new AccountLimitsChange({ max_rules })
+            })
+          assert.strictEqual((yield* limit(4)).max_rules, 4)
+          yield* set(two, small, office)
+          assert.deepInclude(yield* Effect.flip(set(two, small, small, office)), { limit: 4 })
+          assert.strictEqual((yield* limit(null)).max_rules, 3)
+          yield* set(two, small)
+          assert.strictEqual((yield* Effect.flip(set(two, small, office)))._tag, "RuleLimitReached")
           const { id: other } = yield* tunnel("cy", "other")
           const { tunnelControls: others } = yield* account("cy")
           yield* others.setRules({ params: { id: other }, payload: read({ rules: [small, small, small] }) })

@@ -84,12 +84,13 @@ const orders = (texts: Texts, { refused }: Facts) =>
 const limits = (texts: Texts, { defaults, limited, sent }: Facts) => {
   const values = valuesOf(texts, sent, "limit")
   const rows = limited.map(
-    ({ email, maxChannels, maxHosts, maxPorts, maxTunnels, subject, tunnels }) =>
+    ({ email, maxChannels, maxHosts, maxPorts, maxRules, maxTunnels, subject, tunnels }) =>
       markup`<tr><th scope="row" class="mono">${subject}<span class="sub">${email ?? texts.withoutEmail}</span></th>
         <td data-label="${texts.limits.tunnels}">${texts.count(maxTunnels ?? defaults.tunnels)}<span class="sub">${texts.limitUsed(tunnels)}</span></td>
         <td data-label="${texts.limits.channels}">${texts.count(maxChannels ?? defaults.channels)}</td>
         <td data-label="${texts.limits.ports}">${texts.count(maxPorts ?? defaults.ports)}</td>
-        <td data-label="${texts.limits.hosts}">${texts.count(maxHosts ?? defaults.hosts)}</td></tr>`
+        <td data-label="${texts.limits.hosts}">${texts.count(maxHosts ?? defaults.hosts)}</td>
+        <td data-label="${texts.limits.rules}">${texts.count(maxRules ?? defaults.rules)}</td></tr>`
   )
   return markup`${table(texts.limitsTitle, texts.limitsNone, [texts.account, ...things.map((what) => texts.limits[what])], rows)}
     <form class="panel pad" method="post" action="/operators/limits" aria-labelledby="limit"><h2 id="limit">${texts.limitSet}</h2>

@@ -32,11 +32,14 @@ export const operatorsTexts = {
   limitsTitle: "Accounts with limits of their own",
   limitsNone: "No account has a limit of its own.",
   limitsText: (usual: Readonly<Record<Limited, number>>) =>
-    `Every other account may have ${figure(usual.tunnels)} tunnels, of them ${figure(usual.ports)} with a public port and ${figure(usual.hosts)} with a host name of its own, and ${figure(usual.channels)} channels.`,
-  limits: { tunnels: "Tunnels", channels: "Channels", ports: "Public ports", hosts: "Own host names" } satisfies Record<
-    Limited,
-    string
-  >,
+    `Every other account may have ${figure(usual.tunnels)} tunnels, of them ${figure(usual.ports)} with a public port and ${figure(usual.hosts)} with a host name of its own, ${figure(usual.channels)} channels and ${figure(usual.rules)} rules.`,
+  limits: {
+    tunnels: "Tunnels",
+    channels: "Channels",
+    ports: "Public ports",
+    hosts: "Own host names",
+    rules: "Rules"
+  } satisfies Record<Limited, string>,
   limitUsed: (tunnels: number) => `${figure(tunnels)} in use`,
   limitWhat: "Limit of",
   limitMax: "At most",

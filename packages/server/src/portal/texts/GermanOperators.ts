@@ -31,8 +31,14 @@ export const operatorsTexts: OperatorsTexts = {
   limitsTitle: "Konten mit eigenen Limits",
   limitsNone: "Kein Konto hat ein eigenes Limit.",
   limitsText: (usual) =>
-    `Jedes andere Konto darf ${figure(usual.tunnels)} Tunnel haben, davon ${figure(usual.ports)} mit einem öffentlichen Port und ${figure(usual.hosts)} mit einem eigenen Hostnamen, und ${figure(usual.channels)} Kanäle.`,
-  limits: { tunnels: "Tunnel", channels: "Kanäle", ports: "Öffentliche Ports", hosts: "Eigene Hostnamen" },
+    `Jedes andere Konto darf ${figure(usual.tunnels)} Tunnel haben, davon ${figure(usual.ports)} mit einem öffentlichen Port und ${figure(usual.hosts)} mit einem eigenen Hostnamen, ${figure(usual.channels)} Kanäle und ${figure(usual.rules)} Regeln.`,
+  limits: {
+    tunnels: "Tunnel",
+    channels: "Kanäle",
+    ports: "Öffentliche Ports",
+    hosts: "Eigene Hostnamen",
+    rules: "Regeln"
+  },
   limitUsed: (tunnels) => `${figure(tunnels)} in Gebrauch`,
   limitWhat: "Limit für",
   limitMax: "Höchstens",

@@ -19,6 +19,7 @@ import * as alertFormats from "./0159_alert_formats.ts"
 import * as platformCertificates from "./0160_platform_certificates.ts"
 import * as accountLimits from "./0170_account_limits.ts"
 import * as tunnelRules from "./0171_tunnel_rules.ts"
+import * as ruleLimits from "./0172_rule_limits.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -37,5 +38,6 @@ export const migrations = {
   "0159_alert_formats": alertFormats.up,
   "0160_platform_certificates": platformCertificates.up,
   "0170_account_limits": accountLimits.up,
-  "0171_tunnel_rules": tunnelRules.up
+  "0171_tunnel_rules": tunnelRules.up,
+  "0172_rule_limits": ruleLimits.up
 } as const
