@@ -20,7 +20,7 @@ export const create = Effect.fn("TunnelClient.create")(function* (account: Accou
 })
 
 /** Asks for another host name of the tunnel; one of the account's own leads to it once DNS proves it. */
-export const setHostname = Effect.fn("TunnelClient.setHostname")(function* (
+const setHostname = Effect.fn("TunnelClient.setHostname")(function* (
   account: Account,
   { id, name }: Tunnel,
   hostname: string
