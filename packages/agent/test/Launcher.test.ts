@@ -14,7 +14,12 @@ const script = fileURLToPath(new URL("harness/become.mjs", import.meta.url))
 const launched = (how: string, home: Home, env: Readonly<Record<string, string>>, args: ReadonlyArray<string> = []) => {
   const started = spawn(process.execPath, [script, how, ...args], {
     cwd: home.path,
-    env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+      CATENET_TEST_AGENT: process.env["CATENET_TEST_AGENT"],
+      ...env
+    },
     stdio: ["pipe", "ignore", "pipe"],
     detached: true
   })

@@ -5,6 +5,7 @@ import * as Verification from "@catenet/crypto/receipt/Verification"
 import { muxAgent, readAll, servingAgent, slotAgent, tlsTo } from "@catenet/testing/edge/Agent"
 import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
 import { eventually, start, temporaryFolder, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { platformProgram } from "@catenet/testing/stack/PlatformProgram"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import { spawn } from "node:child_process"
@@ -12,7 +13,6 @@ import { once } from "node:events"
 import { statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { fileURLToPath } from "node:url"
 
 const T = token("d")
 const tunnelHost = "app.zone.test"
@@ -154,10 +154,9 @@ describe("the session history of an edge", () => {
         CT_EDGE_CERT_OUT: join(folder, "edge-cert.der"),
         ...receiptsOn
       }
-      const main = fileURLToPath(new URL("../../../stack/src/main.ts", import.meta.url))
       for (let life = 0; life < 2; life++) {
         const edge = yield* Effect.acquireRelease(
-          Effect.sync(() => spawn(process.execPath, [main, "edge", "--log-format", "json"], { env: environment })),
+          Effect.sync(() => spawn(process.execPath, [platformProgram, "edge", "--log-format", "json"], { env: environment })),
           (child) => Effect.sync(() => child.kill("SIGKILL"))
         )
         let seen = ""

@@ -4,9 +4,9 @@ import { Edge, type Bound } from "@catenet/edge/internal/Edge"
 import { ConfigProvider, Context, Effect, Layer, type LogLevel, References } from "effect"
 import { generateKeyPairSync, X509Certificate } from "node:crypto"
 import { writeFileSync, readFileSync, mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Settings } from "../../../edge/src/settings/Settings.ts"
+import * as DataFolder from "../stack/postgres/DataFolder.ts"
 import { adminToken, startControlPlane, type ScriptedControlPlane } from "./ControlPlane.ts"
 
 export const token = (digit: string) => digit.repeat(64)
@@ -130,8 +130,9 @@ export const start = Effect.fn("TestEdge.start")(function* (
   return world
 })
 
+/** In memory where there is plenty: an edge waits for the disk when it writes a key, for seconds where others delete much. */
 export const temporaryFolder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "catenet-edge-"))),
+  Effect.sync(() => mkdtempSync(join(DataFolder.parent(), "catenet-edge-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
