@@ -156,7 +156,9 @@ describe("the session history of an edge", () => {
       }
       for (let life = 0; life < 2; life++) {
         const edge = yield* Effect.acquireRelease(
-          Effect.sync(() => spawn(process.execPath, [platformProgram, "edge", "--log-format", "json"], { env: environment })),
+          Effect.sync(() =>
+            spawn(process.execPath, [platformProgram, "edge", "--log-format", "json"], { env: environment })
+          ),
           (child) => Effect.sync(() => child.kill("SIGKILL"))
         )
         let seen = ""
