@@ -143,6 +143,10 @@ const exposeFlags = {
     Flag.withMetavar("URL"),
     Flag.withDescription("Base URL of the control plane (default: CT_AGENT_CP_URL, then that of the login)")
   ),
+  inspect: Flag.Boolean("inspect").pipe(
+    Flag.optional,
+    Flag.withDescription("Show requests and responses at http://127.0.0.1:4040 (default: on a terminal only)")
+  ),
   rm: Flag.Boolean("rm").pipe(Flag.withDefault(false), Flag.withDescription("Delete the tunnel when the command ends")),
   qr: Flag.Boolean("qr").pipe(
     Flag.withDefault(false),
@@ -160,7 +164,7 @@ const exposing = (name: string) =>
 export const http = exposing("http").pipe(
   Command.withDescription(
     "Gives a local HTTP service a public address: serves a tunnel of your account, prints its address on stdout and, in " +
-      "a terminal, a QR code for phones and a running count of requests. Requires a login (ct-agent login). Instead " +
+      "a terminal, a QR code for phones, a running count of requests and the address of the inspector. Requires a login (ct-agent login). Instead " +
       "of a port you can give host:port, https://host:port, h2c://host:port for gRPC without TLS, or unix:/path. Ctrl-C stops it; the next run serves the same " +
       "address, unless you give --rm."
   ),

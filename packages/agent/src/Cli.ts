@@ -7,6 +7,7 @@ import { exported, expose, http, login, logout, tunnel, tunnels, whoami } from "
 import { channel, relayNode } from "./ChannelCli.ts"
 import { argumentsOf } from "./commands/help.ts"
 import * as Flags from "./Flags.ts"
+import { inspect } from "./InspectCli.ts"
 import { loaded } from "./LoadedCommand.ts"
 import * as MaintenanceCli from "./MaintenanceCli.ts"
 import * as MarketCli from "./MarketCli.ts"
@@ -254,6 +255,7 @@ export const program = root.pipe(
     expose,
     PortCli.tcp,
     PortCli.udp,
+    inspect,
     login,
     logout,
     whoami,

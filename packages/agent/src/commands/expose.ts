@@ -6,6 +6,7 @@ import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import * as Exposure from "../account/Exposure.ts"
 import { UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
+import * as Inspector from "../inspect/Inspector.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
@@ -43,6 +44,7 @@ interface Options {
   readonly insecure: boolean
   readonly login: boolean
   readonly controlPlane: Option.Option<string>
+  readonly inspect: Option.Option<boolean>
   readonly rm: boolean
   readonly qr: boolean
 }
@@ -79,7 +81,7 @@ const originVariables = Effect.fnUntraced(function* (
 
 export const expose = (options: Options) =>
   Effect.gen(function* () {
-    const { controlPlane, host, login, name, qr, rm, target } = options
+    const { controlPlane, host, inspect, login, name, qr, rm, target } = options
     const origin = yield* Exposure.originOf(target)
     const named = Option.map(controlPlane, baseUrl.parse)
     if (Option.isSome(named) && named.value === undefined)
@@ -100,11 +102,20 @@ export const expose = (options: Options) =>
         ...(yield* originVariables(origin, options))
       }
     }
+    const { live } = yield* Screen
+    const inspecting = Option.getOrElse(inspect, () => live)
     const serving = Exposure.serve(exposure, ({ url }) =>
-      Effect.all([announce(url, qr), StatusLine.run(`${url} -> ${formatOrigin(origin)}`)], {
-        concurrency: 2,
-        discard: true
-      })
+      Effect.all(
+        [
+          inspecting ? Inspector.start(values.stateDir) : Effect.void,
+          announce(url, qr),
+          StatusLine.run(`${url} -> ${formatOrigin(origin)}`)
+        ],
+        {
+          concurrency: 3,
+          discard: true
+        }
+      )
     )
     yield* Effect.raceFirst(serving, Signals.first)
     if (rm) yield* Exposure.remove(exposure)

@@ -62,3 +62,9 @@ export const layerForLists = clientBy(sendForUpTo(4_194_304))
 
 /** For services on this machine or beside it: never through a proxy. */
 export const layerLocal = clientBy(Effect.succeed(strictFetch(Http.fetch, longestAnswer)))
+
+/** All that an inspector keeps, in base64 and with every sign escaped. */
+const longestArchive = 402_653_184
+
+/** For the inspector of an agent on this machine. */
+export const layerOfInspector = clientBy(Effect.succeed(strictFetch(Http.fetch, longestArchive)))

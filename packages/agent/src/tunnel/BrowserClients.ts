@@ -11,10 +11,11 @@ import { abort } from "@catenet/wire/transport/Abort"
 import type { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { AgentMetrics, Requests } from "../observe/AgentMetrics.ts"
+import type { Visit } from "../observe/Inspection.ts"
 import type * as Origin from "./Origin.ts"
 import type { OpenOrigin } from "./OriginConnections.ts"
 import { awaitReadable } from "./StreamHelloPeek.ts"
@@ -92,13 +93,43 @@ const lossReport = () => {
   }
 }
 
+/** Connects visits to the origin, and shows them to the inspector where there is one. */
+const inspected = (origin: OpenOrigin, metrics: AgentMetrics["Service"], http: Visit["http"]) => {
+  const dialled = (header: OpenHeader | undefined) =>
+    Effect.map(origin.connect(openingOf(origin, header)), (socket) => guard(socket, metrics.ending(socket)))
+  const visitOf = (header: OpenHeader | undefined, connectMillis: number | undefined): Visit => ({
+    client: header?.client?.address,
+    host: header?.host,
+    tls: header?.tls === "passthrough" ? "agent" : "edge",
+    http,
+    connectMillis,
+    dial: dialled(header)
+  })
+  const connect = (header: OpenHeader | undefined) =>
+    Effect.suspend(() => {
+      const { current } = metrics.inspection
+      if (current === undefined) return dialled(header)
+      return Effect.map(Effect.timed(dialled(header)), ([took, socket]) => {
+        current.connected(socket, visitOf(header, Duration.toMillis(took)))
+        return socket
+      })
+    })
+  const unreached = (client: Duplex, header: OpenHeader | undefined, taken: Uint8Array, why: string) => {
+    const { current } = metrics.inspection
+    if (current === undefined) return
+    const more: Buffer | null = client.readableLength > 0 ? client.read() : null
+    current.unreached(more === null ? taken : Buffer.concat([taken, more]), visitOf(header, undefined), why)
+  }
+  return { connect, unreached }
+}
+
 /** Dials the origin for one more HTTP/1.1 connection of a client, counted for as long as it is open. */
 export const dial = (origin: OpenOrigin, metrics: AgentMetrics["Service"]) => {
   const report = lossReport()
+  const { connect } = inspected(origin, metrics, "2")
   return Effect.fnUntraced(
     function* (header: OpenHeader | undefined) {
-      const socket = yield* origin.connect(openingOf(origin, header))
-      guard(socket, metrics.ending(socket))
+      const socket = yield* connect(header)
       yield* report.up
       const { close, counters } = metrics.openStream()
       metrics.traffic.tunnelsOpened++
@@ -130,13 +161,13 @@ const followAnswers = (client: Duplex, origin: Socket, first: Uint8Array) => {
 export const joining = (origin: OpenOrigin, metrics: AgentMetrics["Service"]) => {
   const report = lossReport()
 
-  const opened = Effect.fnUntraced(function* (connecting: ReturnType<OpenOrigin["connect"]>) {
-    const socket = yield* connecting
-    guard(socket, metrics.ending(socket))
-    yield* report.up
-    return socket
-  })
-  const connect = (header: OpenHeader | undefined) => opened(origin.connect(openingOf(origin, header)))
+  const { connect: dialled, unreached } = inspected(origin, metrics, "1.1")
+  const connect = (header: OpenHeader | undefined) => Effect.tap(dialled(header), report.up)
+  const pass = (header: OpenHeader | undefined) =>
+    Effect.tap(origin.pass(openingOf(origin, header)), (socket) => {
+      guard(socket, metrics.ending(socket))
+      return report.up
+    })
 
   /** Until both directions have ended. `taken` was read from the client before; `onCrumb` as in `splice`. */
   const carry = (
@@ -159,22 +190,23 @@ export const joining = (origin: OpenOrigin, metrics: AgentMetrics["Service"]) =>
       )
     })
 
-  /** The origin could not be reached for this client. */
-  const failed = (client: Duplex) => (error: Origin.OriginDown) =>
-    Effect.suspend(() => {
-      metrics.traffic.tunnelsFailed++
-      abort(client, error.late ? "origin-timeout" : "origin-unreachable", error.message)
-      return report.down(error)
-    })
+  /** The origin could not be reached for this client, of whom `taken` was read. */
+  const failed =
+    (client: Duplex, header?: OpenHeader, taken: Uint8Array = nothing) =>
+    (error: Origin.OriginDown) =>
+      Effect.suspend(() => {
+        metrics.traffic.tunnelsFailed++
+        unreached(client, header, taken, error.message)
+        abort(client, error.late ? "origin-timeout" : "origin-unreachable", error.message)
+        return report.down(error)
+      })
 
-  const join = Effect.fnUntraced(
-    function* (client: Duplex, header: OpenHeader | undefined, taken?: Uint8Array, endsTls = false) {
-      const far = endsTls ? yield* opened(origin.pass(openingOf(origin, header))) : yield* connect(header)
+  const join = (client: Duplex, header: OpenHeader | undefined, taken?: Uint8Array, endsTls = false) =>
+    (endsTls ? pass : connect)(header).pipe(
       // If the edge or the origin terminates TLS, it is also the one that paces visitors.
-      yield* carry(client, far, undefined, taken)
-    },
-    (serving, client) => Effect.catchTag(serving, "OriginDown", failed(client))
-  )
+      Effect.flatMap((far) => carry(client, far, undefined, taken)),
+      Effect.catchTag("OriginDown", failed(client, header, taken))
+    )
   return { connect, carry, failed, join }
 }
 

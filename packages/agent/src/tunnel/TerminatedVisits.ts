@@ -168,7 +168,7 @@ export const make = (
       if (yield* admitted) yield* carry(followed, dialled ?? (yield* connect(header)), undefined)
       else dialled?.destroy()
     }).pipe(
-      Effect.catchTag("OriginDown", failed(followed)),
+      Effect.catchTag("OriginDown", failed(followed, header)),
       Effect.andThen(closed(socket)),
       Effect.onInterrupt(() => Effect.sync(() => void followed.destroy()))
     )
@@ -246,7 +246,7 @@ export const make = (
       const spoke = yield* Effect.timeoutOption(awaitReadable(socket), bounds.silentMillis)
       yield* (Option.isNone(spoke) ? silent : spoken)(socket, header, hostname)
     },
-    (serving, socket) => Effect.catchTag(serving, "OriginDown", failed(socket)),
+    (serving, socket, header) => Effect.catchTag(serving, "OriginDown", failed(socket, header)),
     (serving, socket) => Effect.onInterrupt(serving, () => Effect.sync(() => void socket.destroy()))
   )
 

@@ -46,7 +46,9 @@ holds({
       "maxRemembered",
       "maxNames",
       "maxConcurrent",
-      "maxStarts"
+      "maxStarts",
+      "maxRequests",
+      "maxTotal"
     ],
     "of one value, file or answer": [
       "maxEntries",
@@ -57,7 +59,12 @@ holds({
       "settings/ChannelOperatorVariables maxSeconds",
       "maxUnsigned",
       "maxGrants",
-      "maxPairs"
+      "maxPairs",
+      "maxHead",
+      "maxCall",
+      "maxForm",
+      "maxShown",
+      "maxBody"
     ]
   }
 })

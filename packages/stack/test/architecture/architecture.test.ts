@@ -69,6 +69,7 @@ const ambient = new Set([
   "packages/agent/src/update/TrialRole.ts",
   "packages/wire/src/quic/process/QuicProcessLaunch.ts",
   // Scripts of pages, which run in browsers.
+  "packages/agent/src/inspect/PageAssets.ts",
   "packages/server/src/portal/invite/InviteScript.generated.ts",
   "packages/server/src/portal/invite/InviteScript.ts",
   "packages/server/src/portal/pages/topology/EditorScript.ts",
@@ -106,6 +107,8 @@ const httpClients = new Set([
   "packages/agent/src/carrier/OutgoingProxy.ts",
   // To the authority that is assigned, with roots of its own.
   "packages/agent/src/certificate/AcmeTransport.ts",
+  // In the script of a page, which asks the server that it came from.
+  "packages/agent/src/inspect/PageAssets.ts",
   "packages/agent/src/onboard/OutgoingHttp.ts",
   // On a socket that leads to the origin already; it reads no body and follows no redirect.
   "packages/agent/src/tunnel/OriginProbe.ts",

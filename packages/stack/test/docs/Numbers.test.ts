@@ -217,6 +217,8 @@ const numbers: ReadonlyArray<
     "idleMillis",
     milliseconds
   ],
+  ["agent", "with at most ", " of each", "agent/src/inspect/Recording.ts", "maxBody", mebibytes],
+  ["agent", " body and ", " in all", "agent/src/inspect/Recording.ts", "maxTotal", mebibytes],
   ["agent", "the agent waits ", " for it", "agent/src/carrier/QuicDial.ts", "dialMillis", milliseconds],
   ["channels", "A message may have ", ", and small", "agent/src/channel/mcp/MessageFrames.ts", "maxMessage", mebibytes],
   ["channels", "Up to ", " requests of a session", "agent/src/channel/mcp/McpServerProxy.ts", "maxAsked", count],

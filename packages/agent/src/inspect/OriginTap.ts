@@ -1,0 +1,66 @@
+/**
+ * Lets the inspector see what passes on a connection to the origin. Every visit ends in such a connection, in HTTP/1.1 and readable,
+ * whoever ended its TLS and whatever version the visitor speaks; without an inspector no connection is touched.
+ */
+import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
+import type { Duplex } from "node:stream"
+import type { Inspection } from "../observe/Inspection.ts"
+import { ExchangeFollower } from "./ExchangeFollower.ts"
+import type { Recorded, Recording } from "./Recording.ts"
+
+type Done = (error?: Error | null) => void
+interface Part {
+  readonly chunk: unknown
+  readonly encoding: BufferEncoding
+}
+
+const bytesOf = (chunk: unknown, encoding: BufferEncoding | undefined) =>
+  Buffer.isBuffer(chunk)
+    ? chunk
+    : chunk instanceof Uint8Array
+      ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+      : Buffer.from(String(chunk), encoding === undefined || !Buffer.isEncoding(encoding) ? "utf8" : encoding)
+
+/** What an agent calls for each visit while this recording is kept. */
+export const inspection = (recording: Recording, onFault: OnFault): Inspection => ({
+  connected: (socket, visit) => void tap(socket, recording, visit, onFault),
+  unreached: (said, visit, why) => {
+    const follower = new ExchangeFollower(recording, visit)
+    follower.requested(Buffer.from(said))
+    follower.failed(why)
+  }
+})
+
+/** From now on. The calls that move bytes are replaced on this one socket: a listener would also hear what is put back. */
+export const tap = (socket: Duplex, recording: Recording, visit: Recorded, onFault: OnFault): ExchangeFollower => {
+  const follower = new ExchangeFollower(recording, visit)
+  let isFollowed = true
+  /** A fault in the inspector is no fault of the visit. */
+  const see = (seeing: () => void) => {
+    if (!isFollowed) return
+    try {
+      seeing()
+    } catch (error) {
+      isFollowed = false
+      onFault(error)
+    }
+  }
+  const push = socket.push.bind(socket)
+  const write = socket._write.bind(socket)
+  const writev = socket._writev?.bind(socket)
+  socket.push = (chunk: unknown, encoding?: BufferEncoding) => {
+    see(() => (chunk === null ? follower.closed(true) : follower.responded(bytesOf(chunk, encoding))))
+    return push(chunk, encoding)
+  }
+  socket._write = (chunk: unknown, encoding: BufferEncoding, done: Done) => {
+    see(() => follower.requested(bytesOf(chunk, encoding)))
+    write(chunk, encoding, done)
+  }
+  if (writev !== undefined)
+    socket._writev = (parts: Array<{ chunk: unknown; encoding: BufferEncoding }>, done: Done) => {
+      see(() => parts.forEach(({ chunk, encoding }: Part) => follower.requested(bytesOf(chunk, encoding))))
+      writev(parts, done)
+    }
+  socket.once("close", () => see(() => follower.closed(false)))
+  return follower
+}
