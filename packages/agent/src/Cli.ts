@@ -11,6 +11,7 @@ import { inspect } from "./InspectCli.ts"
 import { loaded } from "./LoadedCommand.ts"
 import * as MaintenanceCli from "./MaintenanceCli.ts"
 import * as MarketCli from "./MarketCli.ts"
+import { mcp } from "./McpCli.ts"
 import * as PortCli from "./PortCli.ts"
 import * as Variables from "./settings/Variables.ts"
 import * as LineWrap from "./terminal/LineWrap.ts"
@@ -275,6 +276,7 @@ export const program = root.pipe(
     topologyProof,
     connect,
     channel,
+    mcp,
     MarketCli.offer,
     MarketCli.pipeline,
     relayNode,

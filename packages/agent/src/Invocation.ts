@@ -4,3 +4,9 @@ import { isSea } from "node:sea"
 
 export const invocation = (): ReadonlyArray<string> =>
   isSea() ? [process.execPath] : [process.execPath, resolve(process.argv[1] ?? "ct-agent")]
+
+/** How an MCP client starts the program for the channel of this file. */
+export const mcpEntry = (file: string): { readonly command: string; readonly args: ReadonlyArray<string> } => {
+  const [command = "ct-agent", ...rest] = invocation()
+  return { command, args: [...rest, "channel", "mcp", "--config", file] }
+}

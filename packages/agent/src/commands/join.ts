@@ -12,7 +12,7 @@ import { homedir } from "node:os"
 import { join as pathOf } from "node:path"
 import * as JoinClient from "../channel/invite/JoinClient.ts"
 import { StateUnusable, UsageWrong } from "../Failure.ts"
-import { invocation } from "../Invocation.ts"
+import { mcpEntry } from "../Invocation.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
@@ -67,18 +67,7 @@ export const enterFolder = Effect.fn("join.join")(function* (link: InviteLink.In
 
 const text = (file: string, name: string, use: "mcp" | "server" | "variables") =>
   use === "mcp"
-    ? JSON.stringify(
-        {
-          mcpServers: {
-            [name]: {
-              command: invocation()[0],
-              args: [...invocation().slice(1), "channel", "mcp", "--config", file]
-            }
-          }
-        },
-        undefined,
-        2
-      )
+    ? JSON.stringify({ mcpServers: { [name]: mcpEntry(file) } }, undefined, 2)
     : use === "server"
       ? `ct-agent channel serve --mcp-command "COMMAND" --config ${file}`
       : `ct-agent channel --config ${file}`
@@ -106,7 +95,9 @@ export const join = Effect.fn("join.join")(
         detail: "another ct-agent channel join is running. Give the line again when it has ended."
       })
     const { contents, file, id } = yield* enterFolder(link, folder)
-    screen.result(text(file, `catenet-${id.slice(0, 8)}`, usedAs(contents)))
+    const use = usedAs(contents)
+    screen.result(text(file, `catenet-${id.slice(0, 8)}`, use))
+    if (use === "mcp") screen.log(`To write it into a client's file: ct-agent mcp add claude --config ${file}`)
   },
   Effect.scoped,
   Effect.provide([NodeFileSystem.layer, OutgoingHttp.layer, SecureRandom.layerWebCrypto])
