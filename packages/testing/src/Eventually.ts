@@ -24,15 +24,19 @@ export const untilSuccess = <A, E, R>(
   pause: Duration.Input = "20 millis"
 ): Effect.Effect<A, never, R> => run.pipe(Effect.retry(Schedule.spaced(pause)), Effect.timeout(within), Effect.orDie)
 
-/** `until` with promises; fails after `millis`, which are no limit of their own, saying `what`. */
+/**
+ * `until` with promises; fails after `millis`, which are no limit of their own, saying `what`. The longer it has waited, the less
+ * often it looks: a look may cost a visit, and what happens after seconds is known within a twentieth of one.
+ */
 export const eventually = async (
   holds: () => boolean | Promise<boolean>,
   what: string | (() => string),
   millis = Duration.toMillis(longest)
 ): Promise<void> => {
-  const deadline = performance.now() + millis
+  const from = performance.now()
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`did not happen: ${typeof what === "string" ? what : what()}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    const waited = performance.now() - from
+    if (waited > millis) throw new Error(`did not happen: ${typeof what === "string" ? what : what()}`)
+    await new Promise((resolve) => setTimeout(resolve, Math.min(50, Math.max(10, waited / 10))))
   }
 }

@@ -202,7 +202,10 @@ describe.skipIf(missing)("the portal in a browser", () => {
           const isSo = async () => {
             if (!javaScriptEnabled) await page.goto(stack.portal(`/portal/tunnels/${id}`))
             const [found] = await page.locator(`.state[data-state=${state}]`).allTextContents()
-            return found !== undefined && words.every((word) => found.includes(word))
+            const isFound = found !== undefined && words.every((word) => found.includes(word))
+            // Painting the page again and again would keep a processor busy.
+            if (!isFound) await page.waitForTimeout(javaScriptEnabled ? 100 : 1_000)
+            return isFound
           }
           await eventually(isSo, () => `${state} ${words.join(" ")}: ${agent.stdout}${agent.stderr}`, 30_000)
         }
