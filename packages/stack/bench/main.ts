@@ -26,6 +26,7 @@ const groups: Readonly<Record<string, { readonly title: string; readonly run: Gr
   tunnel: { title: "Through the tunnel", run: onStack(async (stack) => (await import("./tunnel.ts")).rows(stack)) },
   carriers: { title: "Through each carrier", run: async () => (await import("./data/carriers.ts")).rows() },
   mesh: { title: "Through the mesh plane (Noise)", run: async () => (await import("./data/mesh.ts")).rows() },
+  ports: { title: "Through public ports", run: async () => (await import("./data/ports.ts")).rows() },
   channels: { title: "Channels", run: async () => (await import("./data/channels.ts")).rows() },
   ladder: { title: "At a constant rate", run: async () => (await import("./data/ladder.ts")).rows() },
   processor: { title: "Processor time of relaying", run: async () => (await import("./data/processor.ts")).rows() },

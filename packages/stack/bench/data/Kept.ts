@@ -80,6 +80,8 @@ export class Kept {
 
   #ask(request: string): Promise<void> {
     return new Promise((resolve, reject) => {
+      // Nothing tells of a write to a connection that its peer has closed meanwhile.
+      if (this.#socket.destroyed) return reject(new Error("the connection was closed"))
       this.#answered = resolve
       this.#failed = reject
       this.#socket.write(request, "latin1")

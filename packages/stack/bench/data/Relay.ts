@@ -142,10 +142,15 @@ export class Relay {
     return Certificates.pem(readFileSync(join(this.folder, "edge-cert.der")))
   }
 
-  async admin(method: string, path: string): Promise<Response> {
+  async admin(
+    method: string,
+    path: string,
+    { body, headers }: { readonly headers?: Environment; readonly body?: string } = {}
+  ): Promise<Response> {
     return fetch(`http://${local(this.ports.edgeAdmin)}${path}`, {
       method,
-      headers: { "x-ct-admin-token": adminToken }
+      headers: { "x-ct-admin-token": adminToken, ...headers },
+      ...(body === undefined ? {} : { body })
     })
   }
 

@@ -26,7 +26,7 @@ const pair = async (
     return skipped(name, `no visitor was served\n${near.said()}\n${far.said()}`)
   }
   const pid = far.child.pid ?? -1
-  return { name, aims, server: near.child.pid ?? -1, client: { gelb: pid, gruen: pid }, stop }
+  return { name, aims, server: near.child.pid ?? -1, client: { gelb: pid, gruen: pid, port: pid }, stop }
 }
 
 const fileIn = (folder: string) => (name: string, lines: ReadonlyArray<string>) => {
@@ -40,7 +40,8 @@ export const frp = async (behind: Behind): Promise<Peer | undefined> => {
   const [frps, frpc] = [found("frps", undefined), found("frpc", undefined)]
   if (frps === undefined || frpc === undefined) return skipped("frp", "frps and frpc are not both on PATH")
   const file = fileIn(behind.folder)
-  const [control, visitors, token] = [await port(), await port(), randomBytes(16).toString("hex")]
+  const [control, visitors, plain] = [await port(), await port(), await port()]
+  const token = randomBytes(16).toString("hex")
   const auth = `auth.token = "${token}"`
   const server = file("frps.toml", [
     'bindAddr = "127.0.0.1"',
@@ -69,9 +70,15 @@ export const frp = async (behind: Behind): Promise<Peer | undefined> => {
     'type = "https2http"',
     `localAddr = "127.0.0.1:${behind.origin.plain}"`,
     `crtPath = "${behind.certFile}"`,
-    `keyPath = "${behind.keyFile}"`
+    `keyPath = "${behind.keyFile}"`,
+    "[[proxies]]",
+    'name = "port"',
+    'type = "tcp"',
+    'localIP = "127.0.0.1"',
+    `localPort = ${behind.origin.plain}`,
+    `remotePort = ${plain}`
   ])
-  const aims = { gelb: aimOf(behind, "gelb", visitors), gruen: aimOf(behind, "gruen", visitors) }
+  const aims = { port: { port: plain }, gelb: aimOf(behind, "gelb", visitors), gruen: aimOf(behind, "gruen", visitors) }
   return pair("frp (gelb: TLS ends in frpc)", [frps, "-c", server], [frpc, "-c", client], aims)
 }
 
@@ -79,7 +86,8 @@ export const frp = async (behind: Behind): Promise<Peer | undefined> => {
 export const chisel = async (behind: Behind): Promise<Peer | undefined> => {
   const program = found("chisel", undefined)
   if (program === undefined) return skipped("chisel", "chisel is not on PATH")
-  const [control, visitors, secret] = [await port(), await port(), `bench:${randomBytes(16).toString("hex")}`]
+  const [control, visitors, plain] = [await port(), await port(), await port()]
+  const secret = `bench:${randomBytes(16).toString("hex")}`
   return pair(
     "chisel",
     [program, "server", "--host", "127.0.0.1", "--port", String(control), "--reverse", "--auth", secret],
@@ -89,9 +97,10 @@ export const chisel = async (behind: Behind): Promise<Peer | undefined> => {
       "--auth",
       secret,
       `http://127.0.0.1:${control}`,
-      `R:127.0.0.1:${visitors}:127.0.0.1:${behind.origin.tls}`
+      `R:127.0.0.1:${visitors}:127.0.0.1:${behind.origin.tls}`,
+      `R:127.0.0.1:${plain}:127.0.0.1:${behind.origin.plain}`
     ],
-    { gruen: aimOf(behind, "gruen", visitors) }
+    { gruen: aimOf(behind, "gruen", visitors), port: { port: plain } }
   )
 }
 
@@ -100,21 +109,26 @@ export const rathole = async (behind: Behind): Promise<Peer | undefined> => {
   const program = found("rathole", undefined)
   if (program === undefined) return skipped("rathole", "rathole is not on PATH")
   const file = fileIn(behind.folder)
-  const [control, visitors, token] = [await port(), await port(), randomBytes(16).toString("hex")]
+  const [control, visitors, plain] = [await port(), await port(), await port()]
+  const token = randomBytes(16).toString("hex")
   const server = file("rathole-server.toml", [
     "[server]",
     `bind_addr = "127.0.0.1:${control}"`,
     `default_token = "${token}"`,
     "[server.services.gruen]",
-    `bind_addr = "127.0.0.1:${visitors}"`
+    `bind_addr = "127.0.0.1:${visitors}"`,
+    "[server.services.port]",
+    `bind_addr = "127.0.0.1:${plain}"`
   ])
   const client = file("rathole-client.toml", [
     "[client]",
     `remote_addr = "127.0.0.1:${control}"`,
     `default_token = "${token}"`,
     "[client.services.gruen]",
-    `local_addr = "127.0.0.1:${behind.origin.tls}"`
+    `local_addr = "127.0.0.1:${behind.origin.tls}"`,
+    "[client.services.port]",
+    `local_addr = "127.0.0.1:${behind.origin.plain}"`
   ])
-  const aims = { gruen: aimOf(behind, "gruen", visitors) }
+  const aims = { gruen: aimOf(behind, "gruen", visitors), port: { port: plain } }
   return pair("rathole (unencrypted)", [program, "--server", server], [program, "--client", client], aims)
 }

@@ -4,12 +4,14 @@ import { accessSync, constants, readFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import type { Aim } from "../Load.ts"
 
-export type Tier = "gelb" | "gruen"
+/** A host whose TLS ends at the server, a host whose TLS ends behind the agent, and a TCP port without TLS. */
+export const tiers = ["gelb", "gruen", "port"] as const
+export type Tier = (typeof tiers)[number]
 
 export interface Peer {
   readonly name: string
-  /** Where visitors come in: TLS ends at the server (gelb) or behind the agent (gruen). Absent: it has no such way. */
-  readonly aims: Readonly<Partial<Record<Tier, Required<Aim>>>>
+  /** Where visitors come in. Absent: it has no such way. */
+  readonly aims: Readonly<Partial<Record<Tier, Aim>>>
   /** The process at which visitors arrive, and the one beside the origin. */
   readonly server: number
   /** By way, since ours has an agent for each. */
@@ -20,7 +22,7 @@ export interface Peer {
 /** What all peers lead to. */
 export interface Behind {
   readonly folder: string
-  readonly hosts: Readonly<Record<Tier, string>>
+  readonly hosts: Readonly<Record<"gelb" | "gruen", string>>
   /** PEM: who visitors trust, and the pair for both hosts. */
   readonly ca: string
   readonly certFile: string

@@ -1,11 +1,10 @@
 /** Tunnels by an edge and agents that take our variables: ours, and those of the reference kind. */
 import { join } from "node:path"
+import * as PublicPorts from "../data/PublicPorts.ts"
 import { programsAt, Relay } from "../data/Relay.ts"
 import type { Aim } from "../Load.ts"
 import { type Behind, found, type Peer, skipped, type Tier } from "./Peer.ts"
 import { serves } from "./Serves.ts"
-
-const tiers: ReadonlyArray<Tier> = ["gelb", "gruen"]
 
 /** The origin and the certificates of this one serve all peers. */
 export const behind = (relay: Relay): Behind => ({
@@ -18,9 +17,9 @@ export const behind = (relay: Relay): Behind => ({
 })
 
 const peer = async (name: string, relay: Relay, { ca, origin }: Behind, mode: string): Promise<Peer> => {
-  const clients: Record<Tier, number> = { gelb: -1, gruen: -1 }
-  const aims: Partial<Record<Tier, Required<Aim>>> = {}
-  for (const tier of tiers) {
+  const clients: Record<Tier, number> = { gelb: -1, gruen: -1, port: -1 }
+  const aims: Partial<Record<Tier, Aim>> = {}
+  for (const tier of ["gelb", "gruen"] as const) {
     const { aim, ...tunnel } = await relay.tunnel(`${mode}-${tier}`, tier)
     const agent = await relay.agent({ ...tunnel, aim }, relay.ports.mesh, {
       CT_AGENT_ORIGIN: `127.0.0.1:${tier === "gelb" ? origin.plain : origin.tls}`,
@@ -34,7 +33,13 @@ const peer = async (name: string, relay: Relay, { ca, origin }: Behind, mode: st
   return { name, aims, server: relay.edge.child.pid ?? -1, client: clients, stop: () => relay.dispose() }
 }
 
-export const ours = (relay: Relay): Promise<Peer> => peer("ours", relay, behind(relay), "ours")
+/** With its public port. */
+export const ours = async (relay: Relay, port: number): Promise<Peer> => {
+  const made = await peer("ours", relay, behind(relay), "ours")
+  const agent = await PublicPorts.serve(relay, "tcp", port, relay.origin.said.plain)
+  const client = { ...made.client, port: agent.child.pid ?? -1 }
+  return { ...made, client, aims: { ...made.aims, port: { port } } }
+}
 
 /** `CT_REFERENCE_BIN_DIR` names the folder of its programs, as they have the names of ours. */
 export const reference = async (shared: Behind): Promise<Peer | undefined> => {

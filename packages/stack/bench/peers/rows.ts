@@ -6,15 +6,18 @@
 import { secondsOf, secondsOfChildren } from "../api/Processor.ts"
 import * as Closed from "../data/Closed.ts"
 import * as Open from "../data/Open.ts"
+import * as PublicPorts from "../data/PublicPorts.ts"
 import { Relay } from "../data/Relay.ts"
 import { type Aim, connectionsPerSecond } from "../Load.ts"
 import { median, percentile, type Row } from "../Report.ts"
 import * as Others from "./Others.ts"
-import { memoryOf, type Peer, skipped, type Tier } from "./Peer.ts"
+import { memoryOf, type Peer, skipped, type Tier, tiers } from "./Peer.ts"
 import * as Relays from "./Relays.ts"
 
 const rounds = 5
-const millis = 2_000
+const millis = 1_000
+/** A measurement that has not ended then never will. */
+const patienceMillis = 30_000
 const megabytes = 256
 const share = 0.7
 
@@ -23,7 +26,7 @@ interface Work {
   readonly unit: string
   /** For so many of the units the processor time is given. */
   readonly each: readonly [count: number, name: string]
-  readonly run: (aim: Required<Aim>) => Promise<{ readonly rate: number; readonly done: number }>
+  readonly run: (aim: Aim) => Promise<{ readonly rate: number; readonly done: number }>
 }
 
 const requests = (connections: number): Work => ({
@@ -41,7 +44,7 @@ const works: ReadonlyArray<Work> = [
   requests(1),
   full,
   {
-    name: "new TLS connections, each with one request",
+    name: "new connections, each with one request",
     unit: "/s",
     each: [1_000, "a 1,000"],
     run: async (aim) => {
@@ -68,7 +71,7 @@ const spentBy = (peer: Peer, tier: Tier) => ({
   client: secondsOf(peer.client[tier])
 })
 
-const measured = async (peer: Peer, tier: Tier, aim: Required<Aim>, { each, run }: Work): Promise<Seen> => {
+const measured = async (peer: Peer, tier: Tier, aim: Aim, { each, run }: Work): Promise<Seen> => {
   const before = spentBy(peer, tier)
   const { done, rate } = await run(aim)
   const after = spentBy(peer, tier)
@@ -76,12 +79,18 @@ const measured = async (peer: Peer, tier: Tier, aim: Required<Aim>, { each, run 
   return { rate, server: (after.server - before.server) * share, client: (after.client - before.client) * share }
 }
 
+const inTime = <A>(work: Promise<A>): Promise<A> => {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`did not end in ${patienceMillis / 1_000} s`)), patienceMillis)
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
+}
+
 /** All peers in turns; who goes first changes from round to round. One of the others that cannot do the work has no row of it. */
 const inRounds = async <A>(
   peers: ReadonlyArray<Peer>,
   tier: Tier,
   work: string,
-  take: (peer: Peer, aim: Required<Aim>) => Promise<A>
+  take: (peer: Peer, aim: Aim) => Promise<A>
 ) => {
   const seen = new Map<Peer, Array<A>>()
   const taking = peers.flatMap((peer) => {
@@ -89,11 +98,12 @@ const inRounds = async <A>(
     return aim === undefined ? [] : [{ peer, aim }]
   })
   const unable = new Set<Peer>()
+  const from = performance.now()
   for (let round = 0; round < rounds; round++) {
     const first = round % taking.length
     for (const { aim, peer } of [...taking.slice(first), ...taking.slice(0, first)])
       try {
-        if (!unable.has(peer)) seen.set(peer, [...(seen.get(peer) ?? []), await take(peer, aim)])
+        if (!unable.has(peer)) seen.set(peer, [...(seen.get(peer) ?? []), await inTime(take(peer, aim))])
       } catch (error) {
         if (peer === peers[0]) throw error
         unable.add(peer)
@@ -101,6 +111,8 @@ const inRounds = async <A>(
         skipped(peer.name, `${tier}, ${work}: ${error instanceof Error ? error.message : String(error)}`)
       }
   }
+  const seconds = Math.round((performance.now() - from) / 1_000)
+  process.stderr.write(`${tier}, ${work}: ${rounds} rounds of ${seen.size} in ${seconds} s\n`)
   return seen
 }
 
@@ -151,7 +163,7 @@ const latenciesOf = async (peers: ReadonlyArray<Peer>, tier: Tier, highest: Read
 }
 
 /** The same without any tunnel: what load, origin and machine make of it alone. */
-const straightLatencies = async (tier: Tier, aim: Required<Aim>): Promise<Row> => {
+const straightLatencies = async (tier: Tier, aim: Aim): Promise<Row> => {
   const seen: Array<{ readonly rate: number; readonly half: number; readonly slow: number }> = []
   for (let round = 0; round < rounds; round++) {
     const rate = Math.floor((await Closed.requests(aim, 64, millis)).perSecond * share)
@@ -176,17 +188,20 @@ const idle = (peers: ReadonlyArray<Peer>): ReadonlyArray<Row> =>
   }))
 
 export const rows = async (): Promise<ReadonlyArray<Row>> => {
-  const relay = await Relay.make()
+  const ports = await PublicPorts.offered()
+  const relay = await Relay.make(ports.variables)
   const peers: Array<Peer> = []
   try {
     const shared = Relays.behind(relay)
-    peers.push(await Relays.ours(relay))
+    peers.push(await Relays.ours(relay, ports.tcp))
     for (const make of [Relays.reference, Others.frp, Others.chisel, Others.rathole]) {
       const peer = await make(shared)
       if (peer !== undefined) peers.push(peer)
     }
     const result: Array<Row> = [...idle(peers)]
-    for (const tier of ["gelb", "gruen"] as const) {
+    const named = process.env["CATENET_PEER_TIERS"]?.split(",")
+    for (const tier of tiers) {
+      if (named?.includes(tier) === false) continue
       const highest = new Map<Peer, number>()
       for (const work of works)
         for (const { peer, row } of await ratesOf(peers, tier, work)) {
@@ -195,11 +210,13 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
         }
       result.push(...(await latenciesOf(peers, tier, highest)))
       const aim = peers[0]?.aims[tier]
-      if (aim !== undefined) result.push(await straightLatencies(tier, { ...aim, port: relay.origin.said.tls }))
+      const port = tier === "port" ? relay.origin.said.plain : relay.origin.said.tls
+      if (aim !== undefined) result.push(await straightLatencies(tier, { ...aim, port }))
     }
     return result
   } finally {
     for (const peer of peers.toReversed()) await peer.stop()
     if (peers.length === 0) await relay.dispose()
+    ports.stop()
   }
 }
