@@ -3,7 +3,7 @@ import * as Documentation from "@catenet/platform/Documentation"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
 import { Argument, CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
-import { exported, expose, http, login, logout, tunnel, tunnels, whoami } from "./AccountCli.ts"
+import { exported, expose, http, login, logout, tcp, tunnel, tunnels, udp, whoami } from "./AccountCli.ts"
 import { channel, relayNode } from "./ChannelCli.ts"
 import { argumentsOf } from "./commands/help.ts"
 import * as Flags from "./Flags.ts"
@@ -12,7 +12,6 @@ import { loaded } from "./LoadedCommand.ts"
 import * as MaintenanceCli from "./MaintenanceCli.ts"
 import * as MarketCli from "./MarketCli.ts"
 import { mcp } from "./McpCli.ts"
-import * as PortCli from "./PortCli.ts"
 import * as Variables from "./settings/Variables.ts"
 import * as LineWrap from "./terminal/LineWrap.ts"
 import { version } from "./Version.ts"
@@ -254,8 +253,8 @@ export const program = root.pipe(
   Command.withSubcommands([
     http,
     expose,
-    PortCli.tcp,
-    PortCli.udp,
+    tcp,
+    udp,
     inspect,
     login,
     logout,
