@@ -1,8 +1,11 @@
 import { type MuxAgent, muxAgent, readAll, readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
 import { eventually, start, temporaryFolder, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { DatagramStream } from "@catenet/wire/transport/DatagramStream"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Result, Scope } from "effect"
+import { createSocket, type Socket } from "node:dgram"
+import { once } from "node:events"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { tunnelName } from "../../src/routes/TunnelName.ts"
@@ -16,10 +19,19 @@ const rounds = 4
 const life = Effect.runSync(Scope.make())
 let world: TestEdge
 let audit: string
+let udpPort: number
 beforeAll(async () => {
   const folder = await Effect.runPromise(temporaryFolder.pipe(Scope.provide(life)))
   audit = join(folder, "audit.sqlite")
-  const variables = { CT_EDGE_PROCESSES: String(processes), CT_EDGE_AUDIT_LOG_PATH: audit }
+  const free = createSocket("udp4").bind(0, "127.0.0.1")
+  await once(free, "listening")
+  udpPort = free.address().port
+  await new Promise<void>((resolve) => free.close(resolve))
+  const variables = {
+    CT_EDGE_PROCESSES: String(processes),
+    CT_EDGE_AUDIT_LOG_PATH: audit,
+    CT_EDGE_UDP_PORTS: String(udpPort)
+  }
   world = await Effect.runPromise(start(variables, { folder }).pipe(Scope.provide(life)))
 })
 afterAll(() => Effect.runPromise(Scope.close(life, Exit.void)))
@@ -125,6 +137,33 @@ describe.concurrent("an edge of several processes", () => {
       ]
       yield* Effect.promise(() => eventually(() => rows().length >= expected.length, "all rows are there"))
       assert.deepStrictEqual(rows(), expected)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("serves the clients of a public UDP port in every process to which its agent is connected", () =>
+    Effect.gen(function* () {
+      const T = token("9")
+      const headers = { "x-ct-routing-token": T }
+      const body = { protocol: "udp", port: udpPort }
+      yield* Effect.promise(() => world.admin("POST", "/internal/tunnel/port", { headers, body }))
+      const answers = new Set<string>()
+      for (const index of [0, 1, 2]) {
+        const agent = yield* agentIn(index, (stream) => {
+          const session = new DatagramStream(stream)
+          session.on("data", () => session.write(String(index)))
+        })
+        yield* Effect.promise(() => agent.register(T, []))
+      }
+      const clients: Array<Socket> = []
+      yield* Effect.addFinalizer(() => Effect.sync(() => clients.forEach((client) => client.close())))
+      // The kernel gives each client address and port to one of the processes.
+      const answered = () => {
+        const client = createSocket("udp4").on("message", (datagram) => answers.add(String(datagram)))
+        client.send("x", udpPort, "127.0.0.1")
+        clients.push(client)
+        return answers.size === processes
+      }
+      yield* Effect.promise(() => eventually(answered, "an answer of each process"))
     }).pipe(Effect.scoped)
   )
 
