@@ -11,9 +11,9 @@ import * as PublicPorts from "./PublicPorts.ts"
 import { Relay } from "./Relay.ts"
 import { waysInTurns } from "./Ways.ts"
 
-const rounds = 3
+const rounds = 5
 const millis = 1_500
-const megabytes = 128
+const megabytes = 256
 
 const size = 200
 const clients = 4
