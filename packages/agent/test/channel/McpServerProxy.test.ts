@@ -2,6 +2,7 @@
 import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { readFileSync } from "node:fs"
 import { duplexPair } from "node:stream"
 import { FramedMessages, type PeerEnd } from "../../src/channel/mcp/FramedMessages.ts"
@@ -29,7 +30,7 @@ require("readline").createInterface({ input: process.stdin }).on("line", (line) 
   if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result }))
 })'`
 
-const stage = Effect.fnUntraced(function* (line: string, rights: Caller["rights"] = "rw") {
+const stage = Effect.fnUntraced(function* (line: string, rights: Caller["rights"] = "rw", isWanted = () => false) {
   const [near, far] = duplexPair()
   const answers: Array<Answer> = []
   let end: PeerEnd | undefined
@@ -40,7 +41,7 @@ const stage = Effect.fnUntraced(function* (line: string, rights: Caller["rights"
   })
   const caller = { noiseKey: new Uint8Array(32), rights }
   const command = { line, service: "mcp", passes: ["NAMED"] }
-  yield* Effect.forkScoped(McpServerProxy.serve(far, { command, own: [ping, change], caller, isWanted: () => false }))
+  yield* Effect.forkScoped(McpServerProxy.serve(far, { command, own: [ping, change], caller, isWanted }))
   const say = (message: object) => messages.send(Buffer.from(JSON.stringify({ jsonrpc: "2.0", ...message })))
   let next = 0
   return {
@@ -171,6 +172,21 @@ describe("a caller of an MCP server behind a channel", () => {
         resultType: "complete",
         cacheScope: "private"
       })
+    })
+  )
+
+  it.effect("that is silent for 300 s loses its place to one that waits, and to no other", () =>
+    Effect.gen(function* () {
+      let isWanted = false
+      const { ask, ended } = yield* stage(lister, "rw", () => isWanted)
+      yield* ask("ping")
+      yield* TestClock.adjust("301 seconds")
+      isWanted = true
+      yield* ask("ping")
+      yield* TestClock.adjust("299 seconds")
+      yield* ask("ping")
+      yield* TestClock.adjust("600 seconds")
+      assert.strictEqual(yield* ended, McpServerProxy.idle)
     })
   )
 

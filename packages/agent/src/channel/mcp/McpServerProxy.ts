@@ -251,7 +251,10 @@ export const serve = Effect.fn("McpServerProxy.serve")(
       ...serving,
       child,
       messages: new FramedMessages(stream, {
-        onMessage: (message, line) => fromCaller(state, message, line),
+        onMessage: (message, line) => {
+          if (state.count === 0) listen()
+          fromCaller(state, message, line)
+        },
         onDrain: () => void child.stdout.resume(),
         onEnd: (end) => void Deferred.doneUnsafe(over, Effect.succeed(end))
       }),
@@ -263,17 +266,19 @@ export const serve = Effect.fn("McpServerProxy.serve")(
       next: 1,
       count: 0
     }
+    // The caller speaks first: until it has, it may not be reading frames.
+    const listen = () =>
+      readLines(child.stdout, {
+        onMessage: (message, line) => {
+          fromServer(state, message, line)
+          if (state.messages.isFull) child.stdout.pause()
+        },
+        onBatch: (batch) => {
+          for (const message of batch) if (isObject(message)) fromServer(state, message, bytesOf(message))
+        },
+        onUnreadable: (line) => complain(state, line)
+      })
     child.stdin.on("drain", () => state.messages.hold(false))
-    readLines(child.stdout, {
-      onMessage: (message, line) => {
-        fromServer(state, message, line)
-        if (state.messages.isFull) child.stdout.pause()
-      },
-      onBatch: (batch) => {
-        for (const message of batch) if (isObject(message)) fromServer(state, message, bytesOf(message))
-      },
-      onUnreadable: (line) => complain(state, line)
-    })
     const stopped = Effect.tap(
       Effect.map(ended, (how) => `the MCP server ${how}`),
       (sentence) => Effect.logWarning(sentence)

@@ -55,7 +55,9 @@ export class MessageReader {
   /** Leaves the stream to another reader, between two messages; false if the peer has sent more. */
   release(): boolean {
     this.#stream.pause()
-    for (const [event, listener] of Object.entries(this.#listeners)) this.#stream.off(event, listener)
+    // An error that nobody listens to would end the process.
+    for (const [event, listener] of Object.entries(this.#listeners))
+      if (event !== "error") this.#stream.off(event, listener)
     return this.#waiting.length === 0 && Result.isSuccess(this.#decoder.end())
   }
 

@@ -149,8 +149,10 @@ const answerAll = Effect.fnUntraced(function* (serving: Serving, inbox: MessageR
     if (message.value === undefined) break
     const read = Envelope.readRequest(message.value)
     if (Result.isSuccess(read) && wantsFrames(serving, read.success)) {
+      // Before the answer, because the caller's next byte is in a frame.
+      if (!inbox.release()) return undefined
       yield* write(serving, RpcDispatch.framed(read.success.id))
-      return inbox.release() ? serving.inFrames : undefined
+      return serving.inFrames
     }
     if (!isPrepared) yield* Effect.raceFirst(serving.prepare, Deferred.await(gone))
     isPrepared = true
