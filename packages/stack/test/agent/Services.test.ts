@@ -173,11 +173,12 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "180 second
       const over = new AbortController()
       const seen = new Map<string, number>()
       const visitors = [alpha, alpha, alpha, beta].map((url) =>
-        Effect.promise(async () => {
+        Effect.gen(function* () {
           while (!over.signal.aborted) {
-            const { status, text } = await ask(edge, url)
+            const { status, text } = yield* Effect.promise(() => ask(edge, url))
             const answer = status === 200 ? text : `${status} ${text.slice(0, 80)}`
             seen.set(answer, (seen.get(answer) ?? 0) + 1)
+            yield* Effect.sleep("10 millis")
           }
         })
       )

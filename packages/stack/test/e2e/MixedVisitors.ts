@@ -136,8 +136,8 @@ export const mixedVisitors = async (target: Target, atOnce: number, signal: Abor
   }
   const worker = async (_: unknown, index: number) => {
     const roll = dice(seed * 7919 + index)
-    while (!signal.aborted) {
-      const kind = pick(roll)
+    // The first ones are of every kind, however few come.
+    for (let [kind] = kinds[index % kinds.length]!; !signal.aborted; kind = pick(roll)) {
       await visit(kind, target, roll).then(
         () => seen[kind].done++,
         () => seen[kind].failed++
