@@ -107,8 +107,12 @@ describe("an edge of several processes", () => {
     )
     for (const { body, status } of answers) assert.deepStrictEqual([status, body.toString()], [200, "127.0.0.1"])
     for (const agents of tunnels) {
-      const isCounted = async () => (await edge.status(agents.token)).bytes_sent === agents.sent
-      await eventually(isCounted, "all bytes are counted").catch(() => undefined)
+      // Each process reports by itself, and each direction of a stream when it has ended.
+      const isCounted = async () => {
+        const { bytes_received, bytes_sent } = await edge.status(agents.token)
+        return bytes_sent === agents.sent && bytes_received === agents.received
+      }
+      await eventually(isCounted, "all bytes are counted", onThisMachine(healMillis)).catch(() => undefined)
       const status = await edge.status(agents.token)
       const { received, sent, streams } = agents
       const { bytes_received, bytes_sent } = status
@@ -118,9 +122,9 @@ describe("an edge of several processes", () => {
       )
       assert.strictEqual(status.registrations, agents === tunnels[0] ? shopAgents : 1)
     }
+    await eventually(async () => (await edge.metric("active_relays")) === 0, "all relays have ended")
     assert.strictEqual(await edge.metric("relays_total"), visitors)
     assert.strictEqual(await edge.metric("registrations_total"), shopAgents + 1)
-    await eventually(async () => (await edge.metric("active_relays")) === 0, "all relays have ended")
     assert.strictEqual(await edge.metric("active_agents"), shopAgents + 1)
   })
 
