@@ -18,6 +18,10 @@ const options = {
     Flag.withMetavar("PORT"),
     Flag.withDescription("Public port to ask for (default: one is allotted)")
   ),
+  inspect: Flag.Boolean("inspect").pipe(
+    Flag.optional,
+    Flag.withDescription("Show requests and responses at http://127.0.0.1:4040 (default: on a terminal only)")
+  ),
   rm: Flag.Boolean("rm").pipe(Flag.withDefault(false), Flag.withDescription("Delete the tunnel when the command ends"))
 }
 
@@ -151,8 +155,7 @@ export const tunnel = Command.make("tunnel", {}, group("ct-agent tunnel", "creat
   Command.withSubcommands([create, remove])
 )
 
-const exposeFlags = {
-  target: Argument.String("port"),
+const commonFlags = {
   name: Flag.String("name").pipe(
     Flag.optional,
     Flag.withMetavar("NAME"),
@@ -164,6 +167,25 @@ const exposeFlags = {
     Flag.withMetavar("HOST"),
     Flag.withDescription("A host name of yours (default: the platform assigns one)")
   ),
+  login: Flag.Boolean("login").pipe(
+    Flag.withDefault(false),
+    Flag.withDescription("Let in only visitors who log in and are on the tunnel's list")
+  ),
+  controlPlane: Flag.String("control-plane").pipe(
+    Flag.optional,
+    Flag.withMetavar("URL"),
+    Flag.withDescription("Base URL of the control plane (default: CT_AGENT_CP_URL, then that of the login)")
+  ),
+  rm: Flag.Boolean("rm").pipe(Flag.withDefault(false), Flag.withDescription("Delete the tunnel when the command ends")),
+  qr: Flag.Boolean("qr").pipe(
+    Flag.withDefault(false),
+    Flag.withDescription("Show the QR code even if stdout or stderr is not a terminal")
+  )
+}
+
+const exposeFlags = {
+  target: Argument.String("port"),
+  ...commonFlags,
   hostHeader: Flag.String("host-header").pipe(
     Flag.optional,
     Flag.withSchema(Schema.Option(HostHeader)),
@@ -181,24 +203,6 @@ const exposeFlags = {
   insecure: Flag.Boolean("insecure").pipe(
     Flag.withDefault(false),
     Flag.withDescription("For https://: accept any certificate of the service")
-  ),
-  login: Flag.Boolean("login").pipe(
-    Flag.withDefault(false),
-    Flag.withDescription("Let in only visitors who log in and are on the tunnel's list")
-  ),
-  controlPlane: Flag.String("control-plane").pipe(
-    Flag.optional,
-    Flag.withMetavar("URL"),
-    Flag.withDescription("Base URL of the control plane (default: CT_AGENT_CP_URL, then that of the login)")
-  ),
-  inspect: Flag.Boolean("inspect").pipe(
-    Flag.optional,
-    Flag.withDescription("Show requests and responses at http://127.0.0.1:4040 (default: on a terminal only)")
-  ),
-  rm: Flag.Boolean("rm").pipe(Flag.withDefault(false), Flag.withDescription("Delete the tunnel when the command ends")),
-  qr: Flag.Boolean("qr").pipe(
-    Flag.withDefault(false),
-    Flag.withDescription("Show the QR code even if stdout or stderr is not a terminal")
   )
 }
 
@@ -229,4 +233,27 @@ export const expose = exposing("expose").pipe(
   Command.withDescription("The former name of ct-agent http, with the same flags."),
   Command.withShortDescription("Same as http"),
   Command.withExamples([{ command: "ct-agent expose 3000", description: "Same as ct-agent http 3000" }])
+)
+
+export const files = Command.make(
+  "files",
+  {
+    folder: Argument.String("folder"),
+    ...commonFlags,
+    listing: Flag.Boolean("listing").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("List folders that have no index.html")
+    )
+  },
+  loaded(async () => (await import("./commands/expose.ts")).files)
+).pipe(
+  Command.withDescription(
+    "Gives a folder of this machine a public address, as ct-agent http does for a service. index.html stands for its " +
+      "folder. Hidden files are not shown, except below .well-known, nor is what links lead to outside of the folder."
+  ),
+  Command.withShortDescription("Give a folder a public address"),
+  Command.withExamples([
+    { command: "ct-agent files ./public", description: "A static site" },
+    { command: "ct-agent files ~/Downloads --listing --login --rm", description: "For people on the list, temporarily" }
+  ])
 )

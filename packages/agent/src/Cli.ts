@@ -3,7 +3,7 @@ import * as Documentation from "@catenet/platform/Documentation"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
 import { Argument, CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
-import { exported, expose, http, login, logout, tcp, tunnel, tunnels, udp, whoami } from "./AccountCli.ts"
+import { exported, expose, files, http, login, logout, tcp, tunnel, tunnels, udp, whoami } from "./AccountCli.ts"
 import { channel, relayNode } from "./ChannelCli.ts"
 import { argumentsOf } from "./commands/help.ts"
 import * as Flags from "./Flags.ts"
@@ -253,6 +253,7 @@ export const program = root.pipe(
   Command.withSubcommands([
     http,
     expose,
+    files,
     tcp,
     udp,
     inspect,

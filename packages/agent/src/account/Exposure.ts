@@ -118,7 +118,7 @@ export const originOf = Effect.fnUntraced(function* (target: string) {
   const origin = readOrigin(target)
   if (typeof origin === "string")
     return yield* new UsageWrong({ detail: `${target} is no local service: give ${origin}.` })
-  return origin
+  return origin._tag === "Folder" ? { ...origin, path: resolve(origin.path) } : origin
 })
 
 /** What tells the services of one machine apart. */
@@ -167,8 +167,12 @@ const settingsOf = (exposure: Exposure, exposed: Place) => {
   )
 }
 
-const awaitService = ({ origin }: Settings.Settings) =>
-  Effect.scoped(Effect.flatMap(Effect.orDie(OriginConnections.open(origin)), OriginConnections.awaitService))
+const awaitService = (origin: Settings.Origin) =>
+  Effect.orDie(OriginConnections.open(origin)).pipe(
+    Effect.flatMap(OriginConnections.awaitService),
+    Effect.scoped,
+    Effect.provide(AgentMetrics.layer)
+  )
 
 /**
  * Serves until it is interrupted or refused for good. `beside` runs with it and learns the public address. Tokens of an earlier run
@@ -184,6 +188,8 @@ export const serve = Effect.fn("Exposure.serve")(function* <R>(
   // Before a tunnel is made.
   const { origin } = yield* settingsOf(exposure, { hostname: "any.example", stateDir: base })
   yield* OriginConnections.check(origin)
+  // Said before the control plane has answered.
+  if (port?.protocol !== "udp") yield* Effect.forkScoped(awaitService(origin))
   yield* PrivateFile.folder(base)
   if (!(yield* FolderLock.take(base, `${Buffer.from(name).toString("base64url")}.lock`)))
     return yield* new UsageWrong({
@@ -194,10 +200,7 @@ export const serve = Effect.fn("Exposure.serve")(function* <R>(
     const settings = yield* settingsOf(exposure, exposed)
     const service = TunnelService.serve(settings, {
       mustEnroll: true,
-      beside: Effect.all([beside(exposed), port?.protocol === "udp" ? Effect.void : awaitService(settings)], {
-        concurrency: 2,
-        discard: true
-      })
+      beside: beside(exposed)
     })
     const services = Layer.provideMerge(TunnelService.services(settings), AgentMetrics.layer)
     return { exposed, serving: Effect.scoped(service).pipe(Effect.provide(services)) }

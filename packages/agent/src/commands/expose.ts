@@ -1,6 +1,7 @@
 /** `http`, formerly `expose`: a public address for a local service in one command; creates the tunnel if needed. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Option, Schedule } from "effect"
+import { resolve } from "node:path"
 import { encodeQR } from "qr"
 import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import * as Exposure from "../account/Exposure.ts"
@@ -35,18 +36,21 @@ export const lines = (text: string): ReadonlyArray<string> => {
   )
 }
 
-interface Options {
-  readonly target: string
+interface Common {
   readonly name: Option.Option<string>
   readonly host: Option.Option<string>
-  readonly hostHeader: Option.Option<string>
-  readonly ca: Option.Option<string>
-  readonly insecure: boolean
   readonly login: boolean
   readonly controlPlane: Option.Option<string>
   readonly inspect: Option.Option<boolean>
   readonly rm: boolean
   readonly qr: boolean
+}
+
+interface Options extends Common {
+  readonly target: string
+  readonly hostHeader: Option.Option<string>
+  readonly ca: Option.Option<string>
+  readonly insecure: boolean
 }
 
 /** Shows the address once visitors reach the local service by it. */
@@ -79,10 +83,14 @@ const originVariables = Effect.fnUntraced(function* (
   }
 })
 
-export const expose = (options: Options) =>
+type OriginVariables = Readonly<Record<string, string>>
+
+const serve = (
+  { controlPlane, host, inspect, login, name, qr, rm }: Common,
+  origin: OriginPlace,
+  ofOrigin: Effect.Effect<OriginVariables>
+) =>
   Effect.gen(function* () {
-    const { controlPlane, host, inspect, login, name, qr, rm, target } = options
-    const origin = yield* Exposure.originOf(target)
     const named = Option.map(controlPlane, baseUrl.parse)
     if (Option.isSome(named) && named.value === undefined)
       return yield* new UsageWrong({ detail: "--control-plane is not an http or https address." })
@@ -99,7 +107,7 @@ export const expose = (options: Options) =>
       stateDir: values.stateDir,
       variables: {
         ...(yield* EnvironmentFile.texts(yield* configFile, Variables.exposePassedOn)),
-        ...(yield* originVariables(origin, options))
+        ...(yield* ofOrigin)
       }
     }
     const { live } = yield* Screen
@@ -124,3 +132,21 @@ export const expose = (options: Options) =>
         `the address stays yours: the same command serves it again, ct-agent tunnel delete '${Exposure.nameOf(exposure)}' ends it`
       )
   }).pipe(Effect.scoped, Effect.provide([NodeFileSystem.layer, OutgoingHttp.layerForLists]))
+
+export const expose = (options: Options) =>
+  Effect.flatMap(Exposure.originOf(options.target), (origin) =>
+    serve(options, origin, originVariables(origin, options))
+  )
+
+interface FilesOptions extends Common {
+  readonly folder: string
+  readonly listing: boolean
+}
+
+/** `files`: the same for a folder. */
+export const files = (options: FilesOptions) =>
+  serve(
+    options,
+    { _tag: "Folder", path: resolve(options.folder) },
+    Effect.succeed(options.listing ? { CT_AGENT_ORIGIN_LISTING: "1" } : {})
+  )

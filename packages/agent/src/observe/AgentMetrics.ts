@@ -178,6 +178,8 @@ export class AgentMetrics extends Context.Service<
     /** Requests that rules refused, by rule. */
     readonly refusals: Map<RuleName, number>
     readonly certificate: CertificateNote
+    /** What is said of the settings at the start. */
+    readonly settings: { warnings: ReadonlyArray<string> }
     readonly update: UpdateState.UpdateState
     readonly relayNode: RelayNodeReader
     readonly services: ServicesReader
@@ -234,6 +236,7 @@ export class AgentMetrics extends Context.Service<
       inspection: { current: undefined },
       draining: { is: false },
       probe: { last: undefined },
+      settings: { warnings: [] },
       refusals: new Map(),
       certificate: { current: undefined },
       update: UpdateState.initial(),

@@ -45,6 +45,7 @@ interface Facts {
   readonly probe: Readonly<Probe>
   readonly certificate: Readonly<CertificateNote>
   readonly update: Readonly<UpdateState.UpdateState>
+  readonly settings: { readonly warnings: ReadonlyArray<string> }
   readonly tasksLive: number
   readonly ringWriteErrors: number
   readonly credential: CredentialState
@@ -99,6 +100,7 @@ const reportStatus = ({
   joining,
   pairs,
   session,
+  settings,
   traffic,
   update,
   probe,
@@ -140,6 +142,7 @@ const reportStatus = ({
       ? {}
       : { certificate: { words: certificate.current.text, secs: secondsSince(certificate.current.since, now) } }),
     ...(services === undefined ? {} : { services: services.map(serviceReport) }),
+    ...(settings.warnings.length === 0 ? {} : { warnings: settings.warnings }),
     healthy: Result.isSuccess(HealthCheck.check(session, now, member, pairs))
   })
 }
@@ -194,6 +197,7 @@ const handlers = (source: BearerSource) =>
               pairs: metrics.room.pairs,
               services: metrics.services.read?.(),
               session: metrics.session,
+              settings: metrics.settings,
               traffic: metrics.traffic,
               probe: metrics.probe,
               certificate: metrics.certificate,

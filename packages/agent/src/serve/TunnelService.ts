@@ -58,6 +58,8 @@ const openLocalEndpoints = Effect.fn("TunnelService.openLocalEndpoints")(functio
 
 /** Reads this machine's files before the network is used and a token is spent. */
 const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
+  const { settings } = yield* AgentMetrics
+  settings.warnings = config.warnings
   yield* Effect.forEach(config.warnings, (warning) => Effect.logWarning(warning), { discard: true })
   const { terminate } = config.origin
   if (config.certificate !== undefined) yield* Certificates.repair(CertificateOptions.placesOf(config.certificate))

@@ -16,6 +16,7 @@ import * as Settings from "../settings/Settings.ts"
 import * as TunnelVariables from "../settings/TunnelVariables.ts"
 import * as UpdateVariables from "../settings/UpdateVariables.ts"
 import * as Variables from "../settings/Variables.ts"
+import * as OriginConnections from "../tunnel/OriginConnections.ts"
 import * as ServiceKind from "./ServiceKind.ts"
 import * as ServicesFile from "./ServicesFile.ts"
 
@@ -71,6 +72,7 @@ const optionOf = new Map([
   ["CT_AGENT_ORIGIN_CA", "ca"],
   ["CT_AGENT_ORIGIN_HOST_HEADER", "host_header"],
   ["CT_AGENT_ORIGIN_INSECURE", "insecure"],
+  ["CT_AGENT_ORIGIN_LISTING", "listing"],
   ["CT_AGENT_HOSTNAME", "host"],
   ["CT_AGENT_ORIGIN_TLS", "tls"],
   ["CT_AGENT_ORIGIN_PROXY_PROTOCOL", "proxy_protocol"],
@@ -118,7 +120,7 @@ const problemsOf = (entry: ServiceEntry, at: At): ReadonlyArray<Problem> => {
 }
 
 const variablesOf = (entry: ServiceEntry, origin: OriginPlace, stateDir: string, base: string) => {
-  const { bootstrap, ca, host_header, insecure, join_token, proxy_protocol, tls = "terminate" } = entry
+  const { bootstrap, ca, host_header, insecure, join_token, listing, proxy_protocol, tls = "terminate" } = entry
   const { tls_certificate, tls_key, token } = entry
   const beside = (path: string) => resolve(base, path)
   const kind = ServiceKind.of(entry)
@@ -134,6 +136,7 @@ const variablesOf = (entry: ServiceEntry, origin: OriginPlace, stateDir: string,
       : { CT_AGENT_MODE: "port", CT_AGENT_ORIGIN_PROTO: kind }),
     ...(ca !== undefined && { CT_AGENT_ORIGIN_CA: beside(ca) }),
     ...(insecure === true && { CT_AGENT_ORIGIN_INSECURE: "1" }),
+    ...(listing === true && { CT_AGENT_ORIGIN_LISTING: "1" }),
     ...(host_header !== undefined && { CT_AGENT_ORIGIN_HOST_HEADER: host_header }),
     ...(proxy_protocol && { CT_AGENT_ORIGIN_PROXY_PROTOCOL: proxy_protocol }),
     ...(join_token !== undefined && { CT_AGENT_JOIN_TOKEN: join_token }),
@@ -150,11 +153,12 @@ const serviceOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ServicePlan, ConfigurationInvalid, FileSystem.FileSystem> {
   const problems = [...problemsOf(entry, at)]
   const { tcp, to, udp } = entry
-  const origin = readOrigin(String(tcp ?? udp ?? to))
-  if (typeof origin === "string")
+  const place = readOrigin(String(tcp ?? udp ?? to))
+  if (typeof place === "string")
     return yield* new ConfigurationInvalid({
-      problems: problems.length > 0 ? problems : [problem(at("to"), `is not ${origin}`)]
+      problems: problems.length > 0 ? problems : [problem(at("to"), `is not ${place}`)]
     })
+  const origin = place._tag === "Folder" ? { ...place, path: resolve(common.base, place.path) } : place
   const stateDir = `${common.stateDir}/services/${name}`
   const variables = { ...common.variables, ...variablesOf(entry, origin, stateDir, common.base) }
   const kind = ServiceKind.of(entry)
@@ -162,7 +166,11 @@ const serviceOf = Effect.fnUntraced(function* (
     const named = host === undefined ? {} : { CT_AGENT_HOSTNAME: host }
     return Settings.readFrom(ConfigProvider.fromUnknown({ ...variables, ...named }))
   }
-  const tried = yield* Effect.result(settings(kind === "http" ? (entry.host ?? "any.example") : undefined))
+  const tried = yield* Effect.result(
+    Effect.tap(settings(kind === "http" ? (entry.host ?? "any.example") : undefined), (read) =>
+      OriginConnections.check(read.origin)
+    )
+  )
   if (Result.isFailure(tried))
     problems.push(
       ...tried.failure.problems

@@ -29,12 +29,12 @@ const pairOf = ({ certificate, certificateFolder, key }: VariableReader.PartialV
 
 const unsetOne = "unset one of the two"
 
-const schemeOf = (origin: string) => /^(?:https|h2c):\/\/|^unix:/u.exec(origin)?.[0]
+const schemeOf = (origin: string) => /^(?:https|h2c):\/\/|^(?:unix|file):/u.exec(origin)?.[0]
 
 /** Rules across the variables. */
 const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<Problems.Problem> => {
-  const { cardFile, healthPath, hostname, mode, origin, originCa, originInsecure, protocol } = values
-  const { proxyProtocol, tls, trustedProxies } = values
+  const { cardFile, healthPath, hostname, mode, origin, originCa, originInsecure, originListing } = values
+  const { protocol, proxyProtocol, tls, trustedProxies } = values
   const { certificate, key } = pairOf(values)
   const scheme = origin === undefined ? undefined : schemeOf(formatOrigin(origin))
   const isBrowser = mode === "browser"
@@ -53,9 +53,13 @@ const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<P
         scheme === "unix:" ? "does not work with CT_AGENT_ORIGIN_PROTO=udp" : "works with CT_AGENT_MODE=browser only",
         `set the mode and unset CT_AGENT_ORIGIN_PROTO, or remove ${scheme}`
       ),
-    scheme === "h2c://" &&
+    (scheme === "h2c://" || scheme === "file:") &&
       proxyProtocol === "v2" &&
-      Problems.problem("h2c:// in CT_AGENT_ORIGIN", "does not work with CT_AGENT_ORIGIN_PROXY_PROTOCOL=v2", unsetOne),
+      Problems.problem(
+        `${scheme} in CT_AGENT_ORIGIN`,
+        "does not work with CT_AGENT_ORIGIN_PROXY_PROTOCOL=v2",
+        unsetOne
+      ),
     originCa !== undefined &&
       scheme !== "https://" &&
       Problems.problem(
@@ -73,6 +77,13 @@ const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<P
     originInsecure === true &&
       originCa !== undefined &&
       Problems.problem("CT_AGENT_ORIGIN_INSECURE", "does not work with CT_AGENT_ORIGIN_CA", unsetOne),
+    originListing === true &&
+      scheme !== "file:" &&
+      Problems.problem(
+        "CT_AGENT_ORIGIN_LISTING",
+        "needs file: in CT_AGENT_ORIGIN",
+        "set it, or unset CT_AGENT_ORIGIN_LISTING"
+      ),
     healthPath !== undefined &&
       protocol === "udp" &&
       Problems.problem("CT_AGENT_HEALTH_PATH", "does not work with CT_AGENT_ORIGIN_PROTO=udp", unsetOne),
@@ -124,8 +135,9 @@ const warningsOf = (values: Values): ReadonlyArray<string> => {
     warnings.push(`CT_AGENT_DIRECT_ADVERTISE has no effect in ${values.mode} mode. Unset it, or unset CT_AGENT_MODE.`)
   if (values.directory !== undefined && values.certificateFolder === undefined)
     warnings.push("CT_ACME_DIRECTORY_URL has no effect without CT_ACME_CERT_OUT_DIR. Set both, or neither.")
+  const scheme = schemeOf(formatOrigin(values.origin)) ?? ""
   const needsTerminate = [
-    ...(schemeOf(formatOrigin(values.origin)) === "h2c://" ? ["h2c:// in CT_AGENT_ORIGIN"] : []),
+    ...(["h2c://", "file:"].includes(scheme) ? [`${scheme} in CT_AGENT_ORIGIN`] : []),
     ...(values.hostHeader === "keep" ? [] : ["CT_AGENT_ORIGIN_HOST_HEADER"])
   ]
   if (values.tls === "passthrough" && values.certificateFolder !== undefined)
@@ -153,6 +165,8 @@ const originOf = (values: Values) => {
     /** A file in PEM; undefined for the authorities of the system. */
     ca: values.originCa,
     insecure: values.originInsecure,
+    /** Shows what is in a folder without an index.html. */
+    listing: values.originListing,
     /** `keep`, `origin` or a name; a visitor's own name says nothing to other protocols. */
     hostHeader: values.mode === "browser" ? values.hostHeader : "keep",
     protocol: values.protocol,

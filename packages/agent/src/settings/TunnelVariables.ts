@@ -65,7 +65,7 @@ export const variables = {
     OriginAddress.origin,
     "127.0.0.1:8080",
     "Address of the local service: `host:port`, `https://host:port` with TLS, `h2c://host:port` for HTTP/2 without TLS, " +
-      "or `unix:/path`."
+      "`unix:/path` of a socket, or `file:path` of a folder."
   ),
   originCa: optional(
     "CT_AGENT_ORIGIN_CA",
@@ -78,6 +78,12 @@ export const variables = {
     Parser.flag,
     "0",
     "`1` accepts any certificate of an `https://` origin."
+  ),
+  originListing: defaulted(
+    "CT_AGENT_ORIGIN_LISTING",
+    Parser.flag,
+    "0",
+    "`1` lists folders of a `file:` origin that have no index.html."
   ),
   hostHeader: defaulted(
     "CT_AGENT_ORIGIN_HOST_HEADER",

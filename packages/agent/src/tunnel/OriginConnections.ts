@@ -49,7 +49,22 @@ const trustOf = Effect.fnUntraced(function* ({ ca, insecure }: Settings) {
 })
 
 /** Problems that no connection would survive, found before anything starts. */
-export const check = (origin: Settings) => Effect.asVoid(trustOf(origin))
+export const check = Effect.fnUntraced(function* (origin: Settings) {
+  const { place } = origin
+  yield* trustOf(origin)
+  if (place._tag !== "Folder") return
+  const fs = yield* FileSystem.FileSystem
+  const isFolder = yield* fs.stat(place.path).pipe(
+    Effect.map(({ type }) => type === "Directory"),
+    Effect.orElseSucceed(() => false)
+  )
+  if (!isFolder)
+    return yield* ConfigurationInvalid.of(
+      "CT_AGENT_ORIGIN",
+      `: there is no folder ${place.path}`,
+      "create it, or name another"
+    )
+})
 
 let systemRoots: SecureContext | undefined
 /** The authorities that the system trusts, and those of Node. */
@@ -116,11 +131,24 @@ const reachOf = (origin: Settings, trust: Trust) => {
   return { pass: (opening?: Uint8Array) => Origin.bounded(name, direct(opening)), over }
 }
 
+/** A socket in a folder that only this user can enter. */
+const privateSocket = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  return join(yield* fs.makeTempDirectoryScoped({ prefix: "ct-agent-" }), "origin")
+})
+
+/** Where the files of a folder are asked for. */
+const filesOf = Effect.fnUntraced(function* (name: string, folder: string, isListed: boolean) {
+  const path = yield* privateSocket
+  const { open } = yield* Effect.promise(() => import("./FolderOrigin.ts"))
+  yield* open(path, folder, isListed)
+  return Origin.bounded(name, Origin.connected({ path }, name))
+}, Effect.orDie)
+
 /** Where an origin that speaks HTTP/2 is spoken to by HTTP/1.1. */
 const doorOf = Effect.fnUntraced(function* (name: string, reach: Http2Origin.Reach) {
   const { fault } = yield* AgentMetrics
-  const fs = yield* FileSystem.FileSystem
-  const path = join(yield* fs.makeTempDirectoryScoped({ prefix: "ct-agent-" }), "origin")
+  const path = yield* privateSocket
   const { ready } = yield* Effect.acquireRelease(
     Effect.promise(() => Http2Origin.open(path, reach, fault)),
     ({ close }) => Effect.sync(close)
@@ -145,15 +173,17 @@ export const open = Effect.fn("OriginConnections.open")(function* (origin: Setti
   const name = formatOrigin(place)
   const { over, pass } = reachOf(origin, yield* trustOf(origin))
   const isTls = place._tag === "Tls"
-  const hasDoor = origin.proxyProtocol !== "v2" && (isTls || (place._tag === "Plain" && place.isHttp2))
-  const atDoor = hasDoor
+  const hasHttp2 = origin.proxyProtocol !== "v2" && (isTls || (place._tag === "Plain" && place.isHttp2))
+  const atDoor = hasHttp2
     ? yield* doorOf(name, {
         scheme: isTls ? "https" : "http",
         connect: () => Effect.runPromise(over(bothVersions)()),
         connectHttp1: () => Effect.runPromise(over(["http/1.1"])()),
         speaksHttp2: (socket) => !("alpnProtocol" in socket) || socket.alpnProtocol === "h2"
       })
-    : undefined
+    : place._tag === "Folder"
+      ? yield* filesOf(name, place.path, origin.listing)
+      : undefined
   const connect = atDoor === undefined ? over(["http/1.1"]) : () => atDoor
   const host = hostFieldOf(place, origin.hostHeader)
   const opened: OpenOrigin = {

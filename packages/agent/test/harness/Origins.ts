@@ -10,6 +10,7 @@ export const plainOrigin = (port: number, host = "127.0.0.1"): Settings => ({
   place: { _tag: "Plain", host, port, isHttp2: false },
   ca: undefined,
   insecure: false,
+  listing: false,
   hostHeader: "keep",
   protocol: "tcp",
   proxyProtocol: "none",

@@ -40,7 +40,7 @@ describe("a file of services", () => {
       'ct-agent.yaml:2:18: defaults.tls is not "terminate" or "passthrough".',
       "ct-agent.yaml:6:5: services.shop.hostname is not an option here; write host if that was meant.",
       "ct-agent.yaml:7:3: services.Api is not a service's name; use up to 60 of a-z, 0-9 and hyphens, with no hyphen at an end.",
-      "ct-agent.yaml:10:9: services.x.to is not a local service: a port, host:port, an address with http://, https:// or h2c:// before host:port, or unix:/path.",
+      "ct-agent.yaml:10:9: services.x.to is not a local service: a port, host:port, an address with http://, https:// or h2c:// before host:port, unix:/path or file:path.",
       "ct-agent.yaml:12:11: services.y.host is not a host name.",
       "ct-agent.yaml:13:6: services.z is not a mapping of options.",
       "ct-agent.yaml:14:15: services.ssh.tcp is not a local service: a port or host:port.",

@@ -105,6 +105,7 @@ const rules: ReadonlyArray<Rule> = [
       ["[::1]:8080", "[::1]:8080"],
       ["https://app.internal", "https://app.internal:443"],
       ["unix:/run/app.sock", "unix:/run/app.sock"],
+      ["file:public", "file:public"],
       ["", "127.0.0.1:8080"]
     ],
     bad: [
@@ -138,6 +139,16 @@ const rules: ReadonlyArray<Rule> = [
     ],
     bad: ["yes"],
     read: ({ origin }) => origin.insecure
+  },
+  {
+    name: "CT_AGENT_ORIGIN_LISTING",
+    base: { ...browser, CT_AGENT_ORIGIN: "file:public" },
+    good: [
+      ["0", false],
+      ["1", true]
+    ],
+    bad: ["yes"],
+    read: ({ origin }) => origin.listing
   },
   {
     name: "CT_AGENT_ORIGIN_HOST_HEADER",

@@ -132,5 +132,7 @@ export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   certificate: Schema.optionalKey(CertificateReport),
   /** Of an agent with a file of services; absent in other processes. */
   services: Schema.optionalKey(Schema.Array(ServiceReport)),
+  /** Settings that are legal but probably not meant, such as an origin whose certificate is not checked. */
+  warnings: Schema.optionalKey(Schema.Array(Schema.String)),
   healthy: Schema.Boolean
 }) {}

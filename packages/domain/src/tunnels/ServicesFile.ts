@@ -14,7 +14,7 @@ import { TunnelName } from "./Tunnel.ts"
 export const schemaPath = "/schemas/ct-agent.json"
 
 const originForm =
-  "a local service: a port, host:port, an address with http://, https:// or h2c:// before host:port, or unix:/path"
+  "a local service: a port, host:port, an address with http://, https:// or h2c:// before host:port, unix:/path or file:path"
 const port = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 }, { expected: originForm }))
 const isPort = (text: string) => /^\d{1,5}$/u.test(text) && Number(text) > 0 && Number(text) <= 65_535
 
@@ -75,7 +75,7 @@ export class ServiceDefaults extends Schema.Class<ServiceDefaults>("ServiceDefau
 export class ServiceEntry extends Schema.Class<ServiceEntry>("ServiceEntry")({
   to: Schema.optionalKey(ServiceOrigin).annotateKey({
     description:
-      "The local service: a port, host:port, https://host:port with TLS, h2c://host:port for HTTP/2 without TLS, or unix:/path."
+      "The local service: a port, host:port, https://host:port with TLS, h2c://host:port for HTTP/2 without TLS, unix:/path of a socket, or file:path of a folder."
   }),
   tcp: Schema.optionalKey(PortOrigin).annotateKey({
     description: "In place of to: a local TCP service that gets a public port, as a port or host:port."
@@ -99,6 +99,9 @@ export class ServiceEntry extends Schema.Class<ServiceEntry>("ServiceEntry")({
   ca: Schema.optionalKey(path).annotateKey({
     description:
       "For https://: a PEM file with the authorities of the service's certificate; by default those of the system."
+  }),
+  listing: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "For file:: lists folders that have no index.html."
   }),
   insecure: Schema.optionalKey(Schema.Boolean).annotateKey({
     description: "For https://: accepts any certificate of the service."

@@ -72,20 +72,18 @@ export const ownPair = Effect.fnUntraced(function* (host: string) {
 export const make = Effect.fnUntraced(function* (
   originPort: number,
   logLevel: LogLevel.LogLevel = "None",
-  scheme: "" | "h2c://" = ""
+  scheme: "" | "h2c://" | "https://" = "",
+  more: Readonly<Record<string, string>> = {}
 ) {
   const world = yield* start({ CT_EDGE_TRUSTED_PROXIES: proxy }, { logLevel })
   const serve = yield* agents(world)
-  const CT_AGENT_ORIGIN = `${scheme}127.0.0.1:${originPort}`
+  const origin = { CT_AGENT_ORIGIN: `${scheme}127.0.0.1:${originPort}`, ...more }
   const [edgeHost, ownHost] = ["edge.zone.test", "own.zone.test"]
   yield* Effect.promise(() => world.authorize(token("e"), edgeHost, "gelb"))
   yield* Effect.promise(() => world.authorize(token("a"), ownHost))
   const { root, variables } = yield* ownPair(ownHost)
   const [ofEdge, own] = yield* Effect.all(
-    [
-      serve("e", edgeHost, { CT_AGENT_ORIGIN }),
-      serve("a", ownHost, { CT_AGENT_ORIGIN, CT_AGENT_TRUSTED_PROXIES: proxy, ...variables })
-    ],
+    [serve("e", edgeHost, origin), serve("a", ownHost, { ...origin, CT_AGENT_TRUSTED_PROXIES: proxy, ...variables })],
     { concurrency: 2 }
   )
   const port = world.frontDoor

@@ -1,4 +1,5 @@
-/** A gRPC server that speaks HTTP/2 without TLS behind both tiers, called by the client of the same project. */
+/** A gRPC server, without TLS and with it, behind both tiers, called by the client of the same project. */
+import { mintPair } from "@catenet/testing/edge/TestEdge"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { once } from "node:events"
@@ -33,45 +34,54 @@ class Place extends Context.Service<
   Place,
   { readonly tiers: readonly [edge: Tier, own: Tier]; readonly ends: Array<string> }
 >()("stack/test/proxy/Grpc/Place") {
-  static readonly layer = Layer.effect(
-    Place,
-    Effect.gen(function* () {
-      const ends: Array<string> = []
-      const server = new grpc.Server()
-      server.addService(service, {
-        Unary: (call: Call, answer: (error: unknown, value?: Buffer, trailer?: unknown) => void) => {
-          const trailer = new grpc.Metadata()
-          trailer.set("x-behind", String(call.metadata.get("x-forwarded-for")[0]))
-          answer(null, call.request, trailer)
-        },
-        Refuse: (_call: Call, answer: (error: unknown) => void) => answer({ code: 7, details: "not for you" }),
-        Down: (call: Call) => {
-          for (let n = 0; n < 50; n++) call.write(Buffer.alloc(40_000, n))
-          call.end()
-        },
-        Up: (call: Call, answer: (error: unknown, value?: Buffer) => void) => {
-          let bytes = 0
-          call.on("data", (chunk: Buffer) => void (bytes += chunk.length))
-          call.on("end", () => answer(null, Buffer.from(String(bytes))))
-          call.on("cancelled", () => ends.push("up cancelled"))
-        },
-        Both: (call: Call) => {
-          call.on("data", (chunk: Buffer) => call.write(chunk))
-          call.on("end", () => call.end())
-          call.on("cancelled", () => ends.push("both cancelled"))
-        }
+  static readonly layer = (scheme: "h2c://" | "https://") =>
+    Layer.effect(
+      Place,
+      Effect.gen(function* () {
+        const pair = mintPair(["localhost"])
+        const ends: Array<string> = []
+        const server = new grpc.Server()
+        server.addService(service, {
+          Unary: (call: Call, answer: (error: unknown, value?: Buffer, trailer?: unknown) => void) => {
+            const trailer = new grpc.Metadata()
+            trailer.set("x-behind", String(call.metadata.get("x-forwarded-for")[0]))
+            answer(null, call.request, trailer)
+          },
+          Refuse: (_call: Call, answer: (error: unknown) => void) => answer({ code: 7, details: "not for you" }),
+          Down: (call: Call) => {
+            for (let n = 0; n < 50; n++) call.write(Buffer.alloc(40_000, n))
+            call.end()
+          },
+          Up: (call: Call, answer: (error: unknown, value?: Buffer) => void) => {
+            let bytes = 0
+            call.on("data", (chunk: Buffer) => void (bytes += chunk.length))
+            call.on("end", () => answer(null, Buffer.from(String(bytes))))
+            call.on("cancelled", () => ends.push("up cancelled"))
+          },
+          Both: (call: Call) => {
+            call.on("data", (chunk: Buffer) => call.write(chunk))
+            call.on("end", () => call.end())
+            call.on("cancelled", () => ends.push("both cancelled"))
+          }
+        })
+        const credentials =
+          scheme === "h2c://"
+            ? grpc.ServerCredentials.createInsecure()
+            : grpc.ServerCredentials.createSsl(null, [
+                { cert_chain: Buffer.from(pair.cert), private_key: Buffer.from(pair.key) }
+              ])
+        const port = yield* Effect.acquireRelease(
+          Effect.callback<number, Error>((resume) =>
+            server.bindAsync("127.0.0.1:0", credentials, (error, bound) =>
+              resume(error === null ? Effect.succeed(bound) : Effect.fail(error))
+            )
+          ),
+          () => Effect.sync(() => server.forceShutdown())
+        )
+        const options = scheme === "https://" ? { CT_AGENT_ORIGIN_INSECURE: "1" } : {}
+        return { tiers: yield* BothTiers.make(port, "None", scheme, options), ends }
       })
-      const port = yield* Effect.acquireRelease(
-        Effect.callback<number, Error>((resume) =>
-          server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) =>
-            resume(error === null ? Effect.succeed(bound) : Effect.fail(error))
-          )
-        ),
-        () => Effect.sync(() => server.forceShutdown())
-      )
-      return { tiers: yield* BothTiers.make(port, "None", "h2c://"), ends }
-    })
-  )
+    )
 }
 
 const clientOf = (tier: Tier) =>
@@ -94,78 +104,82 @@ const collected = (call: ClientCall) =>
     return chunks
   })
 
-layer(Place.layer, { excludeTestServices: true, timeout: "120 seconds" })("a gRPC service behind h2c://", (it) => {
-  it.effect("is called in all four ways, with its trailers and its refusals", () =>
-    Effect.gen(function* () {
-      const { tiers } = yield* Place
-      for (const tier of tiers) {
-        const client = yield* clientOf(tier)
-        const unary = yield* Effect.callback<readonly [Buffer, string]>((resume) => {
-          let value: Buffer = Buffer.alloc(0)
-          const call = client.Unary(Buffer.from("hello"), (error: Error | null, answer: Buffer) => {
-            if (error !== null) resume(Effect.die(error))
-            value = answer
-          })
-          call.on("status", ({ metadata }) => resume(Effect.succeed([value, String(metadata.get("x-behind")[0])])))
-        })
-        assert.deepStrictEqual([String(unary[0]), unary[1]], ["hello", "127.0.0.1"], tier.name)
-        const refused = yield* Effect.callback<{ readonly code: number; readonly details: string }>(
-          (resume) => void client.Refuse(Buffer.alloc(0), (error) => resume(Effect.succeed(error as never)))
-        )
-        assert.deepInclude({ code: refused.code, details: refused.details }, { code: 7, details: "not for you" })
-        const down = yield* collected(client.Down(Buffer.alloc(0)))
-        assert.deepStrictEqual(
-          down.map((chunk) => [chunk.length, chunk[0]]),
-          Array.from({ length: 50 }, (_, n) => [40_000, n])
-        )
-        const up = yield* Effect.callback<string>((resume) => {
-          const call = client.Up((error, answer) =>
-            resume(error === null ? Effect.succeed(String(answer)) : Effect.die(error))
-          )
-          for (let n = 0; n < 50; n++) call.write(Buffer.alloc(40_000))
-          call.end()
-        })
-        assert.strictEqual(up, "2000000")
-      }
-    }).pipe(Effect.scoped)
-  )
+for (const scheme of ["h2c://", "https://"] as const)
+  layer(Place.layer(scheme), { excludeTestServices: true, timeout: "120 seconds" })(
+    `a gRPC service at ${scheme}`,
+    (it) => {
+      it.effect("is called in all four ways, with its trailers and its refusals", () =>
+        Effect.gen(function* () {
+          const { tiers } = yield* Place
+          for (const tier of tiers) {
+            const client = yield* clientOf(tier)
+            const unary = yield* Effect.callback<readonly [Buffer, string]>((resume) => {
+              let value: Buffer = Buffer.alloc(0)
+              const call = client.Unary(Buffer.from("hello"), (error: Error | null, answer: Buffer) => {
+                if (error !== null) resume(Effect.die(error))
+                value = answer
+              })
+              call.on("status", ({ metadata }) => resume(Effect.succeed([value, String(metadata.get("x-behind")[0])])))
+            })
+            assert.deepStrictEqual([String(unary[0]), unary[1]], ["hello", "127.0.0.1"], tier.name)
+            const refused = yield* Effect.callback<{ readonly code: number; readonly details: string }>(
+              (resume) => void client.Refuse(Buffer.alloc(0), (error) => resume(Effect.succeed(error as never)))
+            )
+            assert.deepInclude({ code: refused.code, details: refused.details }, { code: 7, details: "not for you" })
+            const down = yield* collected(client.Down(Buffer.alloc(0)))
+            assert.deepStrictEqual(
+              down.map((chunk) => [chunk.length, chunk[0]]),
+              Array.from({ length: 50 }, (_, n) => [40_000, n])
+            )
+            const up = yield* Effect.callback<string>((resume) => {
+              const call = client.Up((error, answer) =>
+                resume(error === null ? Effect.succeed(String(answer)) : Effect.die(error))
+              )
+              for (let n = 0; n < 50; n++) call.write(Buffer.alloc(40_000))
+              call.end()
+            })
+            assert.strictEqual(up, "2000000")
+          }
+        }).pipe(Effect.scoped)
+      )
 
-  it.effect("answers in a stream before the next request of it is sent", () =>
-    Effect.gen(function* () {
-      const { tiers } = yield* Place
-      for (const tier of tiers) {
-        const call = (yield* clientOf(tier)).Both()
-        for (let n = 0; n < 20; n++) {
-          const answer = once(call, "data")
-          call.write(Buffer.from(`turn ${n}`))
-          const [said] = (yield* Effect.promise(() => answer)) as [Buffer]
-          assert.strictEqual(String(said), `turn ${n}`)
-        }
-        call.end()
-        call.resume()
-        const [status] = (yield* Effect.promise(() => once(call, "status"))) as [{ readonly code: number }]
-        assert.strictEqual(status.code, 0)
-      }
-    }).pipe(Effect.scoped)
-  )
+      it.effect("answers in a stream before the next request of it is sent", () =>
+        Effect.gen(function* () {
+          const { tiers } = yield* Place
+          for (const tier of tiers) {
+            const call = (yield* clientOf(tier)).Both()
+            for (let n = 0; n < 20; n++) {
+              const answer = once(call, "data")
+              call.write(Buffer.from(`turn ${n}`))
+              const [said] = (yield* Effect.promise(() => answer)) as [Buffer]
+              assert.strictEqual(String(said), `turn ${n}`)
+            }
+            call.end()
+            call.resume()
+            const [status] = (yield* Effect.promise(() => once(call, "status"))) as [{ readonly code: number }]
+            assert.strictEqual(status.code, 0)
+          }
+        }).pipe(Effect.scoped)
+      )
 
-  it.effect("hears of a call that its client cancels, and serves others on", () =>
-    Effect.gen(function* () {
-      const { ends, tiers } = yield* Place
-      for (const tier of tiers) {
-        const client = yield* clientOf(tier)
-        const call = client.Both()
-        call.on("error", () => undefined)
-        const answer = once(call, "data")
-        call.write(Buffer.from("first"))
-        yield* Effect.promise(() => answer)
-        call.cancel()
-        yield* Effect.promise(() =>
-          BothTiers.eventually(() => ends.includes("both cancelled"), "the server hears of it")
-        )
-        ends.length = 0
-        assert.lengthOf(yield* collected(client.Down(Buffer.alloc(0))), 50)
-      }
-    }).pipe(Effect.scoped)
+      it.effect("hears of a call that its client cancels, and serves others on", () =>
+        Effect.gen(function* () {
+          const { ends, tiers } = yield* Place
+          for (const tier of tiers) {
+            const client = yield* clientOf(tier)
+            const call = client.Both()
+            call.on("error", () => undefined)
+            const answer = once(call, "data")
+            call.write(Buffer.from("first"))
+            yield* Effect.promise(() => answer)
+            call.cancel()
+            yield* Effect.promise(() =>
+              BothTiers.eventually(() => ends.includes("both cancelled"), "the server hears of it")
+            )
+            ends.length = 0
+            assert.lengthOf(yield* collected(client.Down(Buffer.alloc(0))), 50)
+          }
+        }).pipe(Effect.scoped)
+      )
+    }
   )
-})

@@ -37,7 +37,10 @@ export interface Grpc {
     readonly bindAsync: (at: string, by: unknown, done: (error: Error | null, port: number) => void) => void
     readonly forceShutdown: () => void
   }
-  readonly ServerCredentials: { readonly createInsecure: () => unknown }
+  readonly ServerCredentials: {
+    readonly createInsecure: () => unknown
+    readonly createSsl: (roots: null, pairs: ReadonlyArray<object>) => unknown
+  }
   readonly credentials: { readonly createSsl: (roots: Buffer) => unknown }
   readonly makeGenericClientConstructor: (
     service: object,

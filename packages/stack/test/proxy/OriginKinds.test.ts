@@ -1,6 +1,6 @@
 /**
  * One agent with a service for each kind of origin, at both tiers, for visitors over HTTP/1.1 and HTTP/2: TLS with the origin's choice
- * of the HTTP version, sockets of the file system, and services that refuse names they do not know.
+ * of the HTTP version, sockets of the file system, folders, and services that refuse names they do not know.
  */
 import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { startControlPlane } from "@catenet/testing/agent/ControlPlane"
@@ -126,10 +126,10 @@ layer(Place.layer, { excludeTestServices: true, timeout: "120 seconds" })("an or
   it.effect("of each kind answers both tiers over both versions, in the version that it chose", () =>
     Effect.gen(function* () {
       const { kinds, tiersOf } = yield* Place
-      for (const [kind, { http, sees }] of Object.entries(kinds))
+      for (const [kind, { http, says, sees }] of Object.entries(kinds))
         for (const tier of tiersOf(kind))
           for (const ask of [overHttp1, overHttp2]) {
-            const wanted = `200 ${sees(tier.host)} HTTP/${http} 127.0.0.1`
+            const wanted = `200 ${says ?? `${sees(tier.host)} HTTP/${http} 127.0.0.1`}`
             assert.deepStrictEqual(yield* ask(tier), [wanted, wanted], `${kind}, ${tier.name}`)
           }
     }).pipe(Effect.scoped)

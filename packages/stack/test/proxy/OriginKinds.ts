@@ -105,6 +105,8 @@ export interface Kind {
   readonly options?: string
   /** The Host that the origin sees of a visitor of this one, and the version. */
   readonly sees: (host: string) => string
+  /** What it answers, if not that. */
+  readonly says?: string
   readonly http: "1.1" | "2.0"
   readonly sockets: boolean
 }
@@ -152,7 +154,9 @@ export const kindsIn = Effect.fnUntraced(function* (folder: string) {
       foreign.push([name, { to, options: `ca: ${ca}`, sees, http: name === "python" ? "1.1" : "2.0", sockets: false }])
     }
   }
+  file("index.html", "<p>a folder</p>")
   const kinds: Record<string, Kind> = {
+    files: { to: "file:.", sees: () => "", says: "<p>a folder</p>", sockets: false, http: "1.1" },
     http1: {
       to: `https://localhost:${portOf(http1)}`,
       options: `ca: ca.pem`,
