@@ -2,6 +2,7 @@
  * Opens connections to the origin: to a port or a socket of this machine, with TLS, over HTTP/2. What is written there is HTTP/1.1,
  * or another protocol of the visitor.
  */
+import { clause } from "@catenet/domain/values/Sentence"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { isIP } from "@catenet/platform/IpAddress"
 import { createSecureContext, getCACertificates, type Socket, Sockets } from "@catenet/platform/Sockets"
@@ -206,7 +207,7 @@ export const awaitService = Effect.fn("OriginConnections.awaitService")(function
   const first = yield* answers
   if (first === undefined) return
   const why = absent.has(first.code) ? `nothing listens at ${name} yet` : first.message
-  yield* Effect.logWarning(`${why}; visitors get an error page until you start the service`)
+  yield* Effect.logWarning(`${clause(why)}; visitors get an error page until you start the service`)
   yield* Effect.repeat(answers, { schedule: Schedule.spaced("1 second"), until: (error) => error === undefined })
   yield* Effect.logInfo(`the service at ${name} answers now`)
 })

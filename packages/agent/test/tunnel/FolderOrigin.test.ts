@@ -53,6 +53,10 @@ class Folder extends Context.Service<
   ).pipe(Layer.provide([AgentMetrics.layer, NodeFileSystem.layer]))
 }
 
+const hidden =
+  "/.env /.git/config /%2egit/config /.well-known/.deep/key /sub/../.env /out.txt /too/ /too/index.html /env.txt " +
+  "/../outside.txt /%2e%2e/outside.txt /..%2foutside.txt /sub/..%2f..%2foutside.txt /%00 /% /a%20b%26c.txt/ /none"
+
 interface Asked {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -128,11 +132,7 @@ layer(Folder.layer, { excludeTestServices: true })("a folder as an origin", (it)
     Effect.gen(function* () {
       const { listed, plain } = yield* Folder
       for (const origin of [plain, listed])
-        for (const path of [
-          ...["/.env", "/.git/config", "/%2egit/config", "/.well-known/.deep/key", "/sub/../.env"],
-          ...["/out.txt", "/too/", "/too/index.html", "/env.txt", "/../outside.txt", "/%2e%2e/outside.txt"],
-          ...["/..%2foutside.txt", "/sub/..%2f..%2foutside.txt", "/%00", "/%", "/a%20b%26c.txt/", "/none"]
-        ]) {
+        for (const path of hidden.split(" ")) {
           const { body, status } = yield* ask(origin, path)
           assert.deepStrictEqual([status, body], [404, "Not found\n"], path)
         }

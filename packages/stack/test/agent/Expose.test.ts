@@ -6,13 +6,14 @@ import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { readdirSync, readFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import * as Agent from "../../../agent/src/Agent.ts"
 import * as expose from "../../../agent/src/commands/expose.ts"
 import { serve } from "../../../agent/src/promise.ts"
+import { freePort } from "../../src/Ports.ts"
 import { ask } from "../gate/GateStack.ts"
 import { AccountEdge, ended, home, login, running, stack } from "./AccountStack.ts"
 
@@ -116,6 +117,30 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 second
       ])
         assert.strictEqual((yield* ended(at, ["http", String(port), ...bad])).code, 2, bad.join(" "))
       assert.strictEqual((yield* ended(at, ["tunnel", "delete", "desk"])).code, 0)
+
+      // A development server that starts late and answers to no name but its own.
+      const latePort = yield* freePort("127.0.0.1")
+      const late = yield* running(at, ["http", String(latePort), "--name", "late", "--rm"])
+      yield* Effect.promise(() => late.said(`nothing listens at localhost:${latePort} yet`))
+      yield* Effect.acquireRelease(
+        Effect.sync(() => createServer(({ headers }, to) => to.end(headers.host)).listen(latePort, "127.0.0.1")),
+        (server) => Effect.sync(() => (server.closeAllConnections(), void server.close()))
+      )
+      yield* Effect.promise(() => late.said(`the service at localhost:${latePort} answers now`))
+      yield* Effect.promise(() => eventually(async () => late.stdout() !== "", "an address", 12_000))
+      assert.strictEqual(yield* visit(late.stdout().trim(), "/"), `localhost:${latePort}`)
+      assert.include(late.lines.join("\n"), `the service gets the Host header localhost:${latePort};`)
+
+      mkdirSync(join(at.path, "public"))
+      writeFileSync(join(at.path, "public", "index.html"), "a folder")
+      const site = yield* running(at, ["files", "public", "--name", "site", "--rm"])
+      yield* Effect.promise(() => eventually(async () => site.stdout() !== "", "an address", 12_000))
+      assert.strictEqual(yield* visit(site.stdout().trim(), "/"), "a folder")
+      for (const bad of [
+        ["files", "absent"],
+        ["http", String(port), "--ca", "ca.pem"]
+      ])
+        assert.strictEqual((yield* ended(at, bad)).code, 3, bad.join(" "))
 
       const made = yield* ended(at, ["tunnel", "create", "camera"])
       const printed = /^id {7}= [0-9a-f]{32}\nhostname = (camera-[0-9a-f]{8}\.zone\.test)\n$/

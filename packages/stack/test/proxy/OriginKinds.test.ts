@@ -14,6 +14,7 @@ import { request as requestHttp1 } from "node:http"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { WebSocket } from "ws"
+import { freePort } from "../../src/Ports.ts"
 import * as BothTiers from "./BothTiers.ts"
 import type { Tier } from "./BothTiers.ts"
 import { type Kind, kindsIn } from "./OriginKinds.ts"
@@ -24,6 +25,7 @@ class Place extends Context.Service<
     readonly kinds: Readonly<Record<string, Kind>>
     readonly tiersOf: (kind: string) => ReadonlyArray<Tier>
     readonly logged: ReadonlyArray<string>
+    readonly status: string
   }
 >()("stack/test/proxy/OriginKinds/Place") {
   static readonly layer = Layer.effect(
@@ -42,6 +44,7 @@ class Place extends Context.Service<
       const own = mintPair(names.map((kind) => hostOf(kind, "own")))
       writeFileSync(join(folder, "own.pem"), own.cert)
       writeFileSync(join(folder, "own.key"), own.key)
+      const status = yield* freePort("127.0.0.1")
       let services = ""
       for (const [n, kind] of names.entries())
         for (const [t, tier] of ["edge", "own"].entries()) {
@@ -58,9 +61,13 @@ class Place extends Context.Service<
           ]
           services += `  ${kind}-${tier}:\n${[...lines, ...(options === undefined ? [] : [options])].map((line) => `    ${line}\n`).join("")}`
         }
-      writeFileSync(join(folder, "ct-agent.yaml"), `control_plane: ${plane.url}\nservices:\n${services}`, {
-        mode: 0o600
-      })
+      writeFileSync(
+        join(folder, "ct-agent.yaml"),
+        `control_plane: ${plane.url}\nstatus_listen: 127.0.0.1:${status}\nservices:\n${services}`,
+        {
+          mode: 0o600
+        }
+      )
       const home = yield* Effect.acquireRelease(Effect.promise(makeHome), (made) =>
         Effect.promise(() => made[Symbol.asyncDispose]())
       )
@@ -86,7 +93,7 @@ class Place extends Context.Service<
           { ...common, name: "end-to-end", host: hostOf(kind, "own"), ca: own.root }
         ]
       }
-      return { kinds, tiersOf, logged: agent.lines }
+      return { kinds, tiersOf, logged: agent.lines, status: `http://127.0.0.1:${status}/status` }
     })
   )
 }
@@ -159,10 +166,12 @@ layer(Place.layer, { excludeTestServices: true, timeout: "120 seconds" })("an or
 
   it.effect("whose certificate is from an unknown authority is not asked, and the log says what to do", () =>
     Effect.gen(function* () {
-      const { logged, tiersOf } = yield* Place
+      const { logged, status, tiersOf } = yield* Place
       for (const tier of tiersOf("distrusted")) assert.match((yield* overHttp2(tier))[0] ?? "", /^502 /u, tier.name)
       const line = logged.find((each) => each.includes("Name the authority"))
       assert.match(line ?? "", /origin https:\/\/localhost:\d+: .*certificate.*CT_AGENT_ORIGIN_INSECURE=1/u)
+      const report = yield* Effect.promise(async () => (await fetch(status)).text())
+      assert.match(report, /"name":"insecure-own"[^}]*"origin":"https:\/\/127.0.0.1:\d+ \(any certificate\)"/u)
       assert.isDefined(logged.find((each) => each.includes("accepts any certificate of https://127.0.0.1:")))
     }).pipe(Effect.scoped)
   )
