@@ -18,10 +18,6 @@ const options = {
     Flag.withMetavar("PORT"),
     Flag.withDescription("Public port to ask for (default: one is allotted)")
   ),
-  inspect: Flag.Boolean("inspect").pipe(
-    Flag.optional,
-    Flag.withDescription("Show requests and responses at http://127.0.0.1:4040 (default: on a terminal only)")
-  ),
   rm: Flag.Boolean("rm").pipe(Flag.withDefault(false), Flag.withDescription("Delete the tunnel when the command ends"))
 }
 
@@ -175,6 +171,10 @@ const commonFlags = {
     Flag.optional,
     Flag.withMetavar("URL"),
     Flag.withDescription("Base URL of the control plane (default: CT_AGENT_CP_URL, then that of the login)")
+  ),
+  inspect: Flag.Boolean("inspect").pipe(
+    Flag.optional,
+    Flag.withDescription("Show requests and responses at http://127.0.0.1:4040 (default: on a terminal only)")
   ),
   rm: Flag.Boolean("rm").pipe(Flag.withDefault(false), Flag.withDescription("Delete the tunnel when the command ends")),
   qr: Flag.Boolean("qr").pipe(
