@@ -178,7 +178,6 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "180 second
             const { status, text } = yield* Effect.promise(() => ask(edge, url))
             const answer = status === 200 ? text : `${status} ${text.slice(0, 80)}`
             seen.set(answer, (seen.get(answer) ?? 0) + 1)
-            yield* Effect.sleep("10 millis")
           }
         })
       )
