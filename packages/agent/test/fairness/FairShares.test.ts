@@ -33,7 +33,8 @@ holds({
       "maxRefusals",
       "mostResets",
       "maxRestMillis",
-      "maxUnanswered"
+      "maxUnanswered",
+      "maxAsked"
     ],
     "the agent's own work": [
       "maxNonces",
@@ -64,7 +65,8 @@ holds({
       "maxCall",
       "maxForm",
       "maxShown",
-      "maxBody"
+      "maxBody",
+      "maxMessage"
     ]
   }
 })
