@@ -29,9 +29,9 @@ export const inspect = Command.make(
   loaded(async () => (await import("./commands/inspect.ts")).inspect)
 ).pipe(
   Command.withDescription(
-    "Shows the last requests that reached the origin of a running agent (ct-agent http, or any that serves with " +
-      "--inspect), or one of them with its headers and bodies. Exit codes: 4 no such request, or not replayed, 5 no " +
-      "inspector."
+    "Shows the last requests that reached the service behind a running ct-agent http, which opens the inspector on a " +
+      "terminal or with --inspect, or one of them with its headers and bodies. Exit codes: 4 no such request, or not " +
+      "replayed, 5 no inspector."
   ),
   Command.withShortDescription("Show the requests of a running agent"),
   Command.withExamples([

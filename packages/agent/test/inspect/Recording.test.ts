@@ -1,9 +1,14 @@
 /** What the inspector keeps, on both sides of each bound, and how it follows what comes in pieces. */
+import { mutate, random } from "@catenet/testing/edge/fuzz/Mutation"
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
+import * as Curl from "../../src/inspect/Curl.ts"
 import { ExchangeFollower } from "../../src/inspect/ExchangeFollower.ts"
-import { detail } from "../../src/inspect/ExchangeView.ts"
+import { detail, summary } from "../../src/inspect/ExchangeView.ts"
+import { archive } from "../../src/inspect/Har.ts"
+import * as Pages from "../../src/inspect/Pages.ts"
 import { maxBody, maxRequests, type Recorded, Recording } from "../../src/inspect/Recording.ts"
+import * as TerminalText from "../../src/inspect/TerminalText.ts"
 
 const visit: Recorded = {
   client: "192.0.2.7",
@@ -132,5 +137,52 @@ describe("a followed connection", () => {
       follow(recording, said, said).closed(true)
     follow(recording, "", ok("unasked"))
     assert.strictEqual(recording.list().length, 0)
+  })
+})
+
+/** Elements of the pages themselves. */
+const ownTag =
+  /^<(?:!doctype html|\/?(?:html|head|body|title|meta|link|script|header|main|a|svg|circle|path|span|h[1-3]|div|form|button|dl|dt|dd|time|table|thead|tbody|tr|th|td|pre|p|label|input|textarea)(?:\s[^<>]*)?>)/u
+
+describe("bytes of traffic", () => {
+  it("are text in pages and on a terminal, whatever they are", () => {
+    const heads = [
+      `GET /?q=<img src=x onerror=alert(1)> HTTP/1.1\r\nHost: "><script>\r\nX-A: '\u001b]0;t\u0007\r\n\r\n`,
+      post(`{"jsonrpc":"2.0","id":"<b>","method":"tools/<i>","params":{"name":"</pre><img>"}}`).replace(
+        "\r\n",
+        "\r\nContent-Type: application/json\r\n"
+      )
+    ]
+    const answers = [
+      'HTTP/1.1 200 <b>OK</b>\r\nContent-Type: text/event-stream\r\n\r\nevent: <i>\ndata: {"jsonrpc":"2.0","id":"<b>","result":"</td><img>\u202e"}\n\n',
+      "HTTP/1.1 101 x\r\nUpgrade: websocket\r\n\r\n\u0081\u0005<img>\u0088\u0004\u0003\u00e8<b"
+    ]
+    for (let seed = 1; seed <= 400; seed++) {
+      const dice = random(seed)
+      const recording = new Recording()
+      const said = mutate(heads.map(bytes), dice)
+      const answer = mutate(answers.map(bytes), dice)
+      const follower = new ExchangeFollower(recording, { ...visit, client: "<i>" })
+      follower.requested(said)
+      follower.responded(answer)
+      follower.closed(dice.below(2) === 0)
+      for (const exchange of recording.list()) {
+        const one = detail(exchange, seed % 2 === 0)
+        const page =
+          Pages.detail(one, Curl.command(one, "shop.example")) +
+          Pages.edit(one, undefined) +
+          Pages.list([summary(exchange, false)], "<img>", '"1"')
+        for (const { index } of page.matchAll(/</gu)) assert.match(page.slice(index, index + 2_000), ownTag, `${seed}`)
+        const plain = TerminalText.detail(one) + TerminalText.list([summary(exchange, true)])
+        for (const text of [page, plain])
+          // eslint-disable-next-line no-control-regex -- what may not be there
+          assert.notMatch(
+            text,
+            /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/u,
+            `${seed}`
+          )
+        JSON.parse(JSON.stringify(archive([exchange], true)))
+      }
+    }
   })
 })
