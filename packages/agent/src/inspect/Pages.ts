@@ -192,8 +192,10 @@ ${
 
 export const edit = (one: Detail, wrong: string | undefined): string => {
   const { id, request } = one
-  const [method, target] = request.first
-  const fields = request.headers.map(({ name, value }) => `${name}: ${value}`).join("\n")
+  const [method, target] = request.first.map((word) => shownText(word))
+  const lines = request.headers.map(({ name, value }) => `${name}: ${value}`)
+  // One with characters that cannot be seen is left out: no client may send it.
+  const fields = lines.filter((line) => shownText(line) === line).join("\n")
   const { bytes: size, kept, text } = request.body
   // A form sends other characters than it shows, where a reader cannot see them.
   const isText = size === 0 || (text !== null && kept === size && shownText(text) === text)
