@@ -38,7 +38,7 @@ const bounds: ReadonlyArray<readonly [what: string, is: number, shallBe: number]
   ["sessions of forwarded datagrams", PortForward.maxSessions, 1024],
   ["local connections that are forwarded", PortForward.maxClients, 4096],
   ["requests of a peer that wait for their turn", maxWaiting, 64],
-  ["bytes of a local MCP program's message", longestLine, 4 * MiB],
+  ["bytes of a local MCP program's message", longestLine, 16 * MiB],
   ["calls of a session that run at once", Notification.maxAtOnce, 64],
   ["bytes of a service command's answer", HandlerProcess.longestAnswer, MiB],
   ["bytes of its stderr that a failure shows", HandlerProcess.tailBytes, 2 * KiB],

@@ -83,9 +83,11 @@ const bodyOf = (path: string): unknown =>
         ? null
         : path.endsWith("channel/cut")
           ? { channel: secrets.token }
-          : path.endsWith("port")
-            ? { protocol: "tcp", port: 20_000 }
-            : { required: true }
+          : path.endsWith("tunnel/rules")
+            ? []
+            : path.endsWith("port")
+              ? { protocol: "tcp", port: 20_000 }
+              : { required: true }
 
 it.live("no secret is in a log, a trace or a problem, whatever route of the admin interface or the metrics fails", () =>
   Effect.gen(function* () {

@@ -158,8 +158,8 @@ const connect = Effect.fnUntraced(function* (
   const { texts } = self.reader
   const tunnel = yield* tunnels.get(caller, id)
   const typed = form["port"] ?? "8080"
-  const port = /^\d{1,5}$/u.test(typed.trim()) ? Number(typed) : 0
-  if (port < 1 || port > 65_535)
+  const origin = ConnectPage.originOf(typed)
+  if (origin === undefined)
     return show(self, ConnectPage.page(texts, tunnel, { refused: { typed, reason: texts.portRefused } }), 400)
   yield* limits.take(`bootstrap ${caller.subject}`, bootstrapsPerMinute)
   const installation = yield* tunnels.install(caller, id, undefined)
@@ -173,7 +173,7 @@ const connect = Effect.fnUntraced(function* (
     Effect.die
   )
   const reach = tunnel.owned ? yield* records.reach(caller, [id]) : undefined
-  const start = { installation, port, orders: ConnectPage.isOrdering(tunnel) }
+  const start = { installation, origin, orders: ConnectPage.isOrdering(tunnel) }
   const line = (command: string) => ConnectPage.lineOf(start, Redacted.value(token), command)
   const installing = yield* releases.installing
   const facts = {

@@ -3,12 +3,13 @@ import { server } from "@catenet/testing/server/Accounts"
 import { ask, person } from "@catenet/testing/server/channels/Asking"
 import { headersOf } from "@catenet/testing/server/Contract"
 import * as TestServer from "@catenet/testing/server/TestServer"
-import { afterAll, assert, layer } from "@effect/vitest"
+import { afterAll, assert, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { originOf } from "../../src/portal/pages/ConnectPage.ts"
 
 const ada = person("ada")
 const folder = mkdtempSync(join(tmpdir(), "catenet-connect-"))
@@ -38,6 +39,27 @@ const shownFor = Effect.fn("shownFor")(function* (name: string) {
   return lines.map(({ groups }) =>
     (groups?.["line"] ?? "").replaceAll(/&#(\d+);/gu, (_, code) => String.fromCodePoint(Number(code)))
   )
+})
+
+it("takes a port of this machine or an address, and nothing that a shell would read", () => {
+  for (const [typed, origin] of [
+    ["3000", "127.0.0.1:3000"],
+    [" 65535 ", "127.0.0.1:65535"],
+    ["https://127.0.0.1:8443", "https://127.0.0.1:8443"],
+    ["https://App.example/", "https://app.example"],
+    ["http://[::1]:3000", "[::1]:3000"],
+    ["http://app.example", "app.example:80"],
+    ["0", undefined],
+    ["65536", undefined],
+    ["https://a.example:0", undefined],
+    ["https://a.example:65536", undefined],
+    ["https://a.example/path", undefined],
+    ["https://a.example;reboot", undefined],
+    ["https://$(reboot)", undefined],
+    ["https://u@a.example", undefined],
+    ["ftp://a.example", undefined]
+  ] as const)
+    assert.strictEqual(originOf(typed), origin, typed)
 })
 
 layer(

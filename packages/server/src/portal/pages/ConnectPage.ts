@@ -34,12 +34,23 @@ const namedOf = (installation: Installation, orders: boolean) => [
 
 export interface Start {
   readonly installation: Installation
-  readonly port: number
+  /** As the agent takes it. */
+  readonly origin: string
   readonly orders: boolean
 }
 
+/** The service that a port of this machine or an address names; undefined where it names none. */
+export const originOf = (typed: string): string | undefined => {
+  const text = typed.trim()
+  if (/^\d+$/u.test(text)) return Number(text) < 1 || Number(text) > 65_535 ? undefined : `127.0.0.1:${Number(text)}`
+  if (!/^https?:\/\/[a-z0-9.:[\]-]+\/?$/iu.test(text) || !URL.canParse(text)) return undefined
+  const { host, hostname, port, protocol } = new URL(text)
+  if (port === "0") return undefined
+  return protocol === "https:" ? `https://${host}` : `${hostname}:${port === "" ? 80 : port}`
+}
+
 /** What the agent beside the service is started with; `command` is what starts an agent here. */
-export const lineOf = ({ installation, orders, port }: Start, token: string, command: string): string => {
+export const lineOf = ({ installation, orders, origin }: Start, token: string, command: string): string => {
   const { agent_id, control_plane_url } = installation
   return [
     `CT_BOOTSTRAP=${token}`,
@@ -47,7 +58,7 @@ export const lineOf = ({ installation, orders, port }: Start, token: string, com
     `CT_AGENT_ID=${agent_id}`,
     `CT_AGENT_STATE_DIR=${folderOf(installation)}`,
     ...namedOf(installation, orders),
-    `CT_AGENT_ORIGIN=127.0.0.1:${port}`,
+    `CT_AGENT_ORIGIN=${origin}`,
     command
   ].join(" ")
 }
@@ -57,7 +68,7 @@ export const lineWithoutNode = (line: (command: string) => string, installing: s
   `${installing} && ${line('PATH="$HOME/.local/bin:$PATH" ct-agent')}`
 
 /** The same as a file, with the tunnel's secrets in it: for agents that cannot redeem a token. */
-export const environmentOf = ({ installation, orders, port }: Start): string => {
+export const environmentOf = ({ installation, orders, origin }: Start): string => {
   const { agent_id, control_plane_url, edge, join_token, routing_token } = installation
   return [
     `CT_AGENT_JOIN_TOKEN=${Redacted.value(join_token)}`,
@@ -67,7 +78,7 @@ export const environmentOf = ({ installation, orders, port }: Start): string => 
     `CT_AGENT_EDGE_CERT_URL=${control_plane_url}`,
     `CT_AGENT_EDGE=${edge}`,
     ...namedOf(installation, orders),
-    `CT_AGENT_ORIGIN=127.0.0.1:${port}`
+    `CT_AGENT_ORIGIN=${origin}`
   ].join("\n")
 }
 
@@ -75,7 +86,7 @@ export const form = (texts: Texts, id: string, refused?: Refused): Markup =>
   markup`<form class="panel pad" method="post" action="/portal/tunnels/${id}/install" aria-labelledby="connect">
     <h2 id="connect">${texts.connectTitle}</h2>
     <p class="hint">${texts.connectText}</p>
-    ${field({ name: "port", type: "number", label: texts.port, value: "8080", refused })}
+    ${field({ name: "port", label: texts.port, value: "8080", refused })}
     <button class="primary">${texts.connectButton}</button>
   </form>`
 
