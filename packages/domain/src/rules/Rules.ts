@@ -39,7 +39,9 @@ const FieldName = Schema.String.check(
   pattern(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/u, "a field name of letters, digits, hyphens and underscores")
 )
 const FieldValue = Schema.String.check(
-  pattern(/^(?:[!-~](?:[ -~]{0,1998}[!-~])?)?$/u, "a field value of at most 2000 printable ASCII characters")
+  Schema.isMaxLength(2000),
+  // Without a count: Go repeats at most 1000 times.
+  pattern(/^(?:[!-~](?:[ -~]*[!-~])?)?$/u, "a field value of at most 2000 printable ASCII characters")
 )
 
 const edits = (isRefused: (name: string) => boolean, expected: string) =>
