@@ -11,6 +11,8 @@ interface Bounds {
   readonly maximum?: number
   readonly minItems?: number
   readonly maxItems?: number
+  readonly minProperties?: number
+  readonly maxProperties?: number
   readonly prefixItems?: ReadonlyArray<Described>
 }
 
@@ -22,6 +24,18 @@ const ascii = [..."aZ09 .-_'\"<>&%$/"]
 const shapes: ReadonlyArray<readonly [string, (random: Random, word: () => string) => string]> = [
   ["^sa-", (random) => `sa-${hex(random, 32).toLowerCase()}`],
   ["^\\s*-----BEGIN CERTIFICATE-----", () => mintPair(["app.zone.example"]).cert],
+  [
+    "^[1-9][0-9]{0,8}/",
+    (random) => `${1 + random.below(999)}/${random.pick(["", "1", "60"])}${random.pick(["s", "m", "h"])}`
+  ],
+  ["^[1-9][0-9]{0,5} ?(?:B", (random) => `${1 + random.below(999)} ${random.pick(["B", "KiB", "MiB"])}`],
+  ["^[A-Za-z][A-Za-z0-9_-]{0,99}$", (_, word) => `X-Own-${word()}`],
+  ["^[A-Za-z][A-Za-z0-9-]{0,63}$", (_, word) => `X-${word()}`],
+  ["^(?:[!-~](?:[ -~]", (_, word) => `${word()} ${word()}`],
+  ["^(?:\\*|https?://", (random, word) => random.pick(["*", `https://${word()}.example`])],
+  ["^(?:https?://[a-z0-9.-]{1,253}(?::[0-9]{1,5})?)?/", (_, word) => `https://${word()}.example/${word()}`],
+  ["^/[A-Za-z0-9._~!$&'()+,;=:@%/-]{0,200}", (_, word) => `/${word()}/*`],
+  ["^[!-9;-~]{1,64}:", (_, word) => `${word()}:$scrypt$ln=10,r=8,p=1$${"A".repeat(22)}$${"A".repeat(43)}`],
   ["^/", (_, word) => `/${word()}?q=${word()}`],
   ["^https?://", (_, word) => `https://${word()}.example/${word()}`],
   ["^https://", (_, word) => `https://${word()}.example/${word()}`],
@@ -72,10 +86,12 @@ export const valid = (reference: object | undefined, random: Random, isPlain = f
   if ("const" in schema) return schema.const
   switch (schema.type) {
     case "object": {
-      const members = Object.entries(schema.properties ?? {}).filter(
-        ([name]) => (schema.required ?? []).includes(name) || random.next() > 0.5
-      )
-      const more = schema.additionalProperties === false || random.next() > 0.1 ? [] : [["another", 1]]
+      const { maxProperties: most, minProperties: least = 0, required = [] } = schema
+      const all = Object.entries(schema.properties ?? {})
+      const taken = all.filter(([name]) => required.includes(name) || random.next() > 0.5)
+      const members = taken.length < least ? [random.pick(all)] : taken.slice(0, most)
+      const isClosed = schema.additionalProperties === false || most !== undefined
+      const more = isClosed || random.next() > 0.1 ? [] : [["another", 1]]
       return Object.fromEntries([...members.map(([name, part]) => [name, inner(part)]), ...more])
     }
     case "array": {
