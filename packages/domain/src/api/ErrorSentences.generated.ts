@@ -1,4 +1,4 @@
-/** What the comments over the errors say; `ErrorSentences.test.ts` writes it. */
+/** What the comments over the errors say; `ErrorSentences.test.ts` writes it, whole and so as long as there are errors. */
 export const errorSentences: Readonly<Record<string, string>> = {
   PipelineNotFound:
     "No pipeline has this id.",

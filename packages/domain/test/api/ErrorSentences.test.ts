@@ -21,7 +21,8 @@ it("every error has a sentence over its class, and the API description has the s
   for (const [name, sentence] of sentences) assert.match(sentence, /^[A-Z`].*\.$/u, name)
   if (process.env["UPDATE_DOCS"] === "1") {
     const members = sentences.map(([name, sentence]) => `  ${name}:\n    ${JSON.stringify(sentence)}`)
-    const head = "/** What the comments over the errors say; `ErrorSentences.test.ts` writes it. */\n"
+    const head =
+      "/** What the comments over the errors say; `ErrorSentences.test.ts` writes it, whole and so as long as there are errors. */\n"
     const table = `export const errorSentences: Readonly<Record<string, string>> = {\n${members.join(",\n")}\n}\n`
     writeFileSync(generated, head + table)
   } else assert.deepStrictEqual(errorSentences, Object.fromEntries(sentences))
