@@ -67,9 +67,11 @@ describe.skipIf(missing)("the inspector in a browser", () => {
           // The list follows what comes, and holds as many rows as are kept.
           await fetch(`http://127.0.0.1:${gelb}/just-now`)
           await page.locator("#rows a", { hasText: "/just-now" }).waitFor()
-          await page.fill("input[type=search]", "ada")
+          // The quotes keep the random key of the WebSocket handshake from matching.
+          await page.fill("input[type=search]", '"name":"ada"')
           await page.click('button:has-text("Search")')
-          await page.waitForURL(/q=ada/u)
+          await page.waitForURL(/q=/u)
+          await page.locator("#rows a", { hasText: "/just-now" }).waitFor({ state: "detached" })
           assert.strictEqual(await page.locator("#rows tr").count(), 1)
 
           for (const [name, path] of [
