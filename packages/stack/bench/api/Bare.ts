@@ -94,8 +94,9 @@ const agentProof =
 /** The hostnames of the bench are given by the platform, so none waits for a proof. */
 const shown = `select t.id, t.name, t.hostname, c.proved_at as hostname_proof, coalesce(h.status, 'rot') as status,
   h.deadline as claim_deadline, t.require_login, t.allow_any_login, t.bridge_mode, t.subject = $1 as owned, t.created_at,
-  ${agentProof} as agent_proof, coalesce((t.options ->> 'http_only')::boolean, false) as http_only
-  from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token
+  coalesce(p.protocol, 'http') as kind, p.port, null as port_host, ${agentProof} as agent_proof, coalesce((t.options ->> 'http_only')::boolean, false) as http_only
+  from tunnels t left join public_ports p on p.tunnel_id = t.id
+    left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token
     left join hostname_claims c on c.tunnel_id = t.id`
 const listTunnels = statement("list-tunnels", `${shown} where ${visible} order by t.created_at, t.id`)
 const shownTunnel = statement("shown-tunnel", `${shown} where t.id = $4 and ${visible}`)
@@ -142,6 +143,9 @@ const createTunnel = async (request: IncomingMessage) => {
     status: "rot",
     ...fixed,
     created_at: at,
+    kind: "http",
+    port: null,
+    port_host: null,
     agent_proof: "optional",
     http_only: false
   }
