@@ -7,6 +7,7 @@ import type { Name as KeyExchange } from "@catenet/crypto/admission/KeyExchange"
 import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
 import { frameOverhead, type Transport } from "@catenet/crypto/noise/Transport"
 import { abort } from "@catenet/wire/transport/Abort"
+import { endHalf } from "@catenet/wire/transport/HalfClose"
 import { Deferred, Effect, Result } from "effect"
 import { Duplex } from "node:stream"
 
@@ -137,8 +138,7 @@ export class NoiseStream extends Duplex {
 
   override _final(done: Done) {
     if (this.#marks.isMarking && !this.#carrier.destroyed) this.begin()
-    this.#carrier.end()
-    done()
+    endHalf(this.#carrier, done)
   }
 
   override _destroy(error: Error | null, done: Done) {

@@ -10,6 +10,7 @@ import { frameOverhead } from "@catenet/crypto/noise/Transport"
 import * as ControlMessage from "@catenet/crypto/upgrade/ControlMessage"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { abort } from "@catenet/wire/transport/Abort"
+import { endHalf } from "@catenet/wire/transport/HalfClose"
 import { Option, Result } from "effect"
 import { Duplex } from "node:stream"
 import { EndMarkMissing, GracefulEndMarker, type NoiseStream, type Session } from "../../mesh/NoiseStream.ts"
@@ -146,8 +147,8 @@ export class TaggedStream extends Duplex {
 
   override _final(done: Done) {
     if (this.#marks.isMarking) this.#mark()
-    if (this.#isSendingDirectly) this.#direct?.end()
-    else this.#relay.end()
+    if (!this.#isSendingDirectly) return endHalf(this.#relay, done)
+    this.#direct?.end()
     done()
   }
 
