@@ -47,11 +47,8 @@ export class MemberAuthority extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const { client } = yield* ControlPlane
     const remembered = new BoundedMap<string, Asked>(maxRemembered)
-
-    const remember = (key: string, asked: Asked) => {
-      remembered.set(key, asked)
-      return asked
-    }
+    /** Calls under way. `isOutdated`: the members have changed since, so that the answer may be of before. */
+    const calls = new Set<{ readonly key: string; isOutdated: boolean }>()
     const lastYes = (key: string, now: number): Asked => {
       const last = remembered.get(key)
       const holds = last !== undefined && last.answer !== "no" && isWithin(last, now, yesMillis)
@@ -65,14 +62,20 @@ export class MemberAuthority extends Context.Service<
       if (client === undefined) return { answer: "unknown" as const, at: before }
       if (last?.answer === "no" && isWithin(last, before, noMillis)) return last
       const payload = { channel: ChannelId.make(channel), holder: HolderKey.make(holder) }
+      const call = { key, isOutdated: false }
+      calls.add(call)
       const answer: MemberAnswer = yield* client.authorizeChannel({ payload }).pipe(
         Effect.map(authorizationOf),
         Effect.catch((error) => (statusOf(error) === 404 ? Effect.succeed("no" as const) : Effect.fail(error))),
         Effect.tapCause((cause) => Effect.logWarning("the control plane does not say who is a member", cause)),
-        Effect.catchCause(() => Effect.succeed("unknown" as const))
+        Effect.catchCause(() => Effect.succeed("unknown" as const)),
+        Effect.ensuring(Effect.sync(() => calls.delete(call)))
       )
+      if (answer === "unknown") return lastYes(key, before)
       // The time of the request: the answer may not include later changes.
-      return answer === "unknown" ? lastYes(key, before) : remember(key, { answer, at: before })
+      const asked = { answer, at: before }
+      if (!call.isOutdated) remembered.set(key, asked)
+      return asked
     })
 
     return MemberAuthority.of({
@@ -80,6 +83,7 @@ export class MemberAuthority extends Context.Service<
       ask,
       forget: (channel) => {
         for (const key of remembered.keys()) if (key.startsWith(channel)) remembered.delete(key)
+        for (const call of calls) if (call.key.startsWith(channel)) call.isOutdated = true
       }
     })
   })

@@ -3,8 +3,10 @@ import * as Members from "@catenet/testing/edge/Members"
 import { eventually, start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { onThisMachine } from "@catenet/testing/Promptness"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { createHash } from "node:crypto"
+import { MemberAuthority } from "../../src/channels/MemberAuthority.ts"
+import { ControlPlane, type ControlPlaneClient } from "../../src/control/ControlPlane.ts"
 
 const life = Effect.runSync(Scope.make())
 let world: TestEdge
@@ -98,6 +100,37 @@ describe.concurrent("an order to cut", () => {
     assert.strictEqual(status, 400)
   })
 })
+
+it.effect("an answer to a question of before a cut is not remembered for when the control plane is away", () =>
+  Effect.gen(function* () {
+    const asked = yield* Deferred.make<void>()
+    const answered = yield* Deferred.make<void>()
+    let isAway = false
+    const authorizeChannel = () =>
+      Effect.gen(function* () {
+        if (isAway) return yield* Effect.die("away")
+        yield* Deferred.succeed(asked, undefined)
+        yield* Deferred.await(answered)
+        return { operator_pubkey: "0a".repeat(32) }
+      })
+    const authority = yield* MemberAuthority.make.pipe(
+      Effect.provideService(ControlPlane, {
+        client: { authorizeChannel } as unknown as ControlPlaneClient,
+        seed: undefined
+      })
+    )
+    const [cut, other] = ["0b".repeat(32), "0c".repeat(32)] as const
+    const ask = (channel: string) => authority.ask(channel, "0d".repeat(32))
+    const asking = yield* Effect.forkChild(Effect.all([ask(cut), ask(other)], { concurrency: 2 }))
+    yield* Deferred.await(asked)
+    authority.forget(cut)
+    yield* Deferred.succeed(answered, undefined)
+    for (const { answer } of yield* Fiber.join(asking)) assert.notStrictEqual(answer, "unknown")
+    isAway = true
+    assert.strictEqual((yield* ask(cut)).answer, "unknown")
+    assert.notStrictEqual((yield* ask(other)).answer, "unknown")
+  })
+)
 
 describe.concurrent("a session", () => {
   it("ends with the grant of either member", async () => {
