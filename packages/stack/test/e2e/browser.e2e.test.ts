@@ -185,7 +185,7 @@ describe.skipIf(missing)("a browser", () => {
         await page.getByLabel(/password/i).fill(person.password)
         await page.getByRole("button").click()
       }
-      const title = () => page.getByRole("heading", { level: 1 }).textContent()
+      const headed = (name: string) => page.getByRole("heading", { level: 1, name }).waitFor()
 
       await page.goto(`${origin}/photos?year=2026`)
       assert.include(page.url(), `http://localhost:${stack.ports.identityProvider}/`)
@@ -197,11 +197,11 @@ describe.skipIf(missing)("a browser", () => {
       assert.include(page.url(), `http://localhost:${stack.ports.identityProvider}/`)
       await signIn(await newcomer(stack, "vera@example.test"))
       await page.waitForURL(({ pathname }) => pathname === "/gate/callback")
-      assert.strictEqual(await title(), "Not allowed")
+      await headed("Not allowed")
       await page.getByRole("link", { name: "Ask the owner for access" }).click()
       await page.getByLabel("E-mail address").fill("vera@example.test")
       await page.getByRole("button", { name: "Ask" }).click()
-      assert.strictEqual(await title(), "Asked")
+      await headed("Asked")
       const asked = await call("GET", `/me/tunnels/${id}/access-requests`)
       assert.deepStrictEqual(
         asked.map(({ email }: { email: string }) => email),

@@ -263,7 +263,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
         await page.waitForURL(/\/portal\/channels\/[0-9a-f]{64}$/u)
         await look("channel")
         await page.fill("form[action$='/allowlist'] input[name=email]", email)
-        await page.locator("form[action$='/allowlist'] button").click()
+        await Promise.all([page.waitForNavigation(), page.locator("form[action$='/allowlist'] button").click()])
         await page.goto(stack.portal("/portal/channels"))
         await page.locator("a[href$='/claim']").click()
         await page.waitForURL(/\/claim$/u)

@@ -1,4 +1,5 @@
 /** An invite link that is opened in a browser, whole and cut off, with scripts and without. */
+import { eventually } from "@catenet/testing/Eventually"
 import { server } from "@catenet/testing/server/Accounts"
 import { person } from "@catenet/testing/server/channels/Asking"
 import { launch, missing, open } from "@catenet/testing/server/portal/browser/Chromium"
@@ -21,7 +22,10 @@ describe.skipIf(missing)("the portal in a browser", () => {
           assert.strictEqual(await line.textContent(), `ct-agent channel join '${base}/join#${secrets}'`)
           await context.grantPermissions(["clipboard-read", "clipboard-write"])
           await page.getByRole("button", { name: "Copy" }).click()
-          assert.include(String(await page.evaluate("navigator.clipboard.readText()")), `#${secrets}'`)
+          await eventually(
+            async () => String(await page.evaluate("navigator.clipboard.readText()")).includes(`#${secrets}'`),
+            "the line is in the clipboard"
+          )
           await page.goto("/portal")
           await page.goto(`/join#${secrets.slice(1)}`)
           assert.include((await line.textContent()) ?? "", "This address is incomplete")
