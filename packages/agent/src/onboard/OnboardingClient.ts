@@ -109,12 +109,9 @@ const reportVersion = Effect.fn("OnboardingClient.reportVersion")(
   Effect.catch((error) => Effect.logDebug(`the control plane took no version: ${why(error)}`))
 )
 
-const meshPort = Effect.fnUntraced(function* (plane: Plane) {
-  const networkInfo = yield* HttpApiClient.endpoint(AgentCallsApi, { ...status(plane), endpoint: "networkInfo" })
-  return yield* Effect.mapBoth(bounded(networkInfo({})), {
-    onSuccess: ({ mesh_edge_port }) => mesh_edge_port,
-    onFailure: unreachable(plane.url, "say where its edge is")
-  })
+const networkInfo = Effect.fnUntraced(function* (plane: Plane) {
+  const ask = yield* HttpApiClient.endpoint(AgentCallsApi, { ...status(plane), endpoint: "networkInfo" })
+  return yield* Effect.mapError(bounded(ask({})), unreachable(plane.url, "say where its edge is"))
 })
 
 const ca = Effect.fn("OnboardingClient.ca")(function* (plane: Plane) {
@@ -197,6 +194,8 @@ export class OnboardingClient extends Context.Service<
   {
     readonly url: string
     readonly meshPort: Effect.Effect<number, Unreachable>
+    /** Port of the front door at which members of channels meet. */
+    readonly frontDoorPort: Effect.Effect<number, Unreachable>
     /** The DER of the edge's root, from this base address or from the control plane. */
     ca(base: string | undefined): Effect.Effect<Uint8Array, Unreachable>
     /**
@@ -238,7 +237,8 @@ export class OnboardingClient extends Context.Service<
         const plane: Plane = { url, httpClient }
         return {
           url,
-          meshPort: meshPort(plane),
+          meshPort: Effect.map(networkInfo(plane), ({ mesh_edge_port }) => mesh_edge_port),
+          frontDoorPort: Effect.map(networkInfo(plane), ({ channel_front_door_port = 443 }) => channel_front_door_port),
           ca: (base) => ca({ url: base ?? url, httpClient }),
           redeem: (token, agent, seed) => redeem(plane, token, agent, seed),
           exchange: (token, seed) => exchange(plane, token, seed),

@@ -29,14 +29,15 @@ const PortOrNone = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_5
 /**
  * Ports only: the host is the one that the caller already talks to. Where no broker or relay listens, its port is 0, and
  * the port of the relay's gate is left out. `mesh_edge_quic_port` is on UDP: 0 where an edge does not listen for QUIC, left
- * out where an edge does not say whether it does.
+ * out where an edge does not say whether it does. `channel_front_door_port` is left out where it is 443.
  */
 export class NetworkInfo extends Schema.Class<NetworkInfo>("NetworkInfo")({
   mesh_edge_port: Port,
   channel_broker_port: PortOrNone,
   channel_relay_port: PortOrNone,
   channel_relay_gate_port: Schema.optionalKey(Port),
-  mesh_edge_quic_port: Schema.optionalKey(PortOrNone)
+  mesh_edge_quic_port: Schema.optionalKey(PortOrNone),
+  channel_front_door_port: Schema.optionalKey(Port)
 }) {}
 
 /** DER bytes; byte-stable over redeploys, because agents pin them. */

@@ -27,11 +27,13 @@ export const StatusHandlers = HttpApiBuilder.group(
     const settings = yield* Settings
     const root = yield* MeshRoot.make
     const edgeQuic = yield* EdgeQuic
+    const frontDoorPort = settings.channelFrontDoor?.port ?? 443
     const ports = {
       mesh_edge_port: settings.meshEdgePort,
       channel_broker_port: settings.channelBrokerPort ?? 0,
       channel_relay_port: settings.channelRelayPort ?? 0,
-      ...(settings.channelRelayGatePort === undefined ? {} : { channel_relay_gate_port: settings.channelRelayGatePort })
+      ...(settings.channelRelayGatePort === undefined ? {} : { channel_relay_gate_port: settings.channelRelayGatePort }),
+      ...(frontDoorPort === 443 ? {} : { channel_front_door_port: frontDoorPort })
     }
     return handlers.handleAll({
       status: () => statuses.answer,

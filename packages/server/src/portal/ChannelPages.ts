@@ -74,6 +74,27 @@ const matrix = (texts: Texts, rooms: ReadonlyArray<RoomPair>) => {
   )}</tbody></table></div>`
 }
 
+/** What an MCP client's configuration file says of the gateway, by client. */
+const gatewayBlocks = [
+  ["Claude Code, Cursor", { mcpServers: { catenet: { command: "ct-agent", args: ["mcp", "gateway"] } } }],
+  ["VS Code", { servers: { catenet: { type: "stdio", command: "ct-agent", args: ["mcp", "gateway"] } } }],
+  ["Codex", '[mcp_servers.catenet]\ncommand = "ct-agent"\nargs = ["mcp", "gateway"]']
+] as const
+
+const mcpPanel = (texts: Texts) => {
+  const copied = (text: string) =>
+    markup`<pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${text}</pre>`
+  return panel(
+    texts.mcpTitle,
+    markup`<p class="hint">${texts.mcpShare}</p>${copied("ct-agent mcp share -- npx -y some-server")}
+      <p class="hint">${texts.mcpGateway}</p>${gatewayBlocks.map(
+        ([client, block]) =>
+          markup`<details><summary>${client}</summary>${copied(typeof block === "string" ? block : JSON.stringify(block, undefined, 2))}</details>`
+      )}`,
+    "mcp"
+  )
+}
+
 const channelsPage = (texts: Texts, facts: Facts): Page => {
   const { isClaimed, own, rooms, sent } = facts
   const register = valuesOf(texts, sent, "register")
@@ -93,6 +114,7 @@ const channelsPage = (texts: Texts, facts: Facts): Page => {
               (channel) => markup`<li><a href="/portal/channels/${channel}"><code>${channel}</code></a></li>`
             )}</ul>`
       )}
+      ${mcpPanel(texts)}
       <form class="panel pad" method="post" action="/portal/channels"><h2>${texts.channelsRegister}</h2>
         ${field({ ...register("operator_pubkey"), id: "register-operator", label: texts.operatorKey, hint: texts.operatorHint })}
         ${field({ ...register("channel"), label: texts.channelId, hint: texts.channelIdHint, isOptional: true })}

@@ -12,6 +12,10 @@ export const channelsTexts = {
   channelsNoEmail: "Invitations go to verified e-mail addresses, and your session has none.",
   channelsOwn: "Your channels",
   channelsOwnNone: "You have no channels.",
+  mcpTitle: "MCP servers",
+  mcpShare: "Share the MCP server of one machine with another: this command prints a line to run on the other one.",
+  mcpGateway:
+    "Configure your MCP client once for all machines whose lines you have run. Their tools reach only your machine, not this portal.",
   channelsRegister: "Register channel",
   channelId: "Channel id",
   channelIdHint: "64 hex digits. If empty, an id is generated.",

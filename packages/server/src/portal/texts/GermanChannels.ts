@@ -12,6 +12,11 @@ export const channelsTexts: ChannelsTexts = {
   channelsNoEmail: "Einladungen gehen an bestätigte E-Mail-Adressen; Ihre Sitzung hat keine.",
   channelsOwn: "Ihre Kanäle",
   channelsOwnNone: "Sie haben keinen Kanal angemeldet.",
+  mcpTitle: "MCP-Server",
+  mcpShare:
+    "Einen MCP-Server einer Maschine mit einer anderen teilen: Dieser Befehl gibt eine Zeile aus, die auf der anderen ausgeführt wird.",
+  mcpGateway:
+    "Den MCP-Client einmal für alle Maschinen einrichten, deren Zeilen ausgeführt wurden. Ihre Werkzeuge erreichen nur die eigene Maschine, nicht dieses Portal.",
   channelsRegister: "Kanal anmelden",
   channelId: "Kennung des Kanals",
   channelIdHint: "64 Hexziffern. Ohne Angabe wird sie hier erzeugt.",
