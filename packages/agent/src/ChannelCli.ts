@@ -2,6 +2,7 @@
 import * as Documentation from "@catenet/platform/Documentation"
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { confirm } from "./Flags.ts"
 import { loaded } from "./LoadedCommand.ts"
 import { directory } from "./MarketCli.ts"
 import { operatorCommands } from "./OperatorCli.ts"
@@ -37,7 +38,8 @@ const channelServe = Command.make(
       Flag.withMetavar("NAME"),
       Flag.withDescription("Name of a variable that the MCP server gets; give the flag once for each"),
       Flag.atLeast(0)
-    )
+    ),
+    confirm
   },
   loaded(async () => (await import("./commands/channel.ts")).serve)
 ).pipe(
@@ -94,19 +96,32 @@ const channelInvite = Command.make(
 
 const channelJoin = Command.make(
   "join",
-  { link: Argument.String("link") },
+  {
+    link: Argument.String("link"),
+    client: Argument.String("client").pipe(
+      Argument.optional,
+      Argument.map(Option.getOrUndefined),
+      Argument.withDescription("MCP client whose configuration file gets the entry: claude, cursor, vscode or codex")
+    ),
+    yes: Flag.Boolean("yes").pipe(Flag.withDefault(false), Flag.withDescription("Do not ask before that"))
+  },
   loaded(async () => (await import("./commands/join.ts")).join)
 ).pipe(
   Command.withDescription(
     "Redeems an invite link, generates this member's Noise key, and stores its variables in ~/.ct-agent/channels, " +
-      "readable by you only. Prints how to use them; run the same command again to print it again. Exit codes: 2 not " +
-      "an invite link, 4 used or expired, 5 control plane unreachable."
+      "readable by you only. Prints how to use them; run the same command again to print it again. With the name of an " +
+      "MCP client it does what `mcp add` does. Exit codes: 2 not an invite link, 4 used or expired, 5 control plane " +
+      "unreachable."
   ),
   Command.withShortDescription("Join a channel with an invite link"),
   Command.withExamples([
     {
       command: "ct-agent channel join 'https://portal.example.org/join#...'",
       description: "The link that you received"
+    },
+    {
+      command: "ct-agent channel join 'https://portal.example.org/join#...' claude",
+      description: "And add the peer to Claude Code"
     }
   ])
 )

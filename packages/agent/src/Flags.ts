@@ -31,5 +31,15 @@ export const Json = GlobalFlag.Setting("json")({
   )
 })
 
+/** Of the commands that serve tools. */
+export const confirm = Flag.String("confirm").pipe(
+  Flag.withMetavar("TOOL"),
+  Flag.withDescription(
+    "Tool whose calls wait up to 60 s until you allow them at the terminal, with * for any characters, such as " +
+      "'write_*'; give the flag once for each"
+  ),
+  Flag.atLeast(0)
+)
+
 /** The file named by `--config`. */
 export const configFile = Effect.map(ConfigFile, Option.getOrUndefined)

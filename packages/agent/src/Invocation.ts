@@ -5,8 +5,13 @@ import { isSea } from "node:sea"
 export const invocation = (): ReadonlyArray<string> =>
   isSea() ? [process.execPath] : [process.execPath, resolve(process.argv[1] ?? "ct-agent")]
 
-/** How an MCP client starts the program for the channel of this file. */
-export const mcpEntry = (file: string): { readonly command: string; readonly args: ReadonlyArray<string> } => {
+const entry = (...args: ReadonlyArray<string>) => {
   const [command = "ct-agent", ...rest] = invocation()
-  return { command, args: [...rest, "channel", "mcp", "--config", file] }
+  return { command, args: [...rest, ...args] }
 }
+
+/** How an MCP client starts the program for the channel of this file. */
+export const mcpEntry = (file: string) => entry("channel", "mcp", "--config", file)
+
+/** How it starts the program for all channels. */
+export const gatewayEntry = () => entry("mcp", "gateway")

@@ -1,6 +1,7 @@
 /** Command definitions of `mcp`. */
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { confirm } from "./Flags.ts"
 import { group, loaded } from "./LoadedCommand.ts"
 
 const optionalText = (name: string, metavar: string, description: string) =>
@@ -21,6 +22,10 @@ const add = Command.make(
       "Name of the server in the client (default: from the name of the --config file)"
     ),
     file: optionalText("file", "PATH", "The client's configuration file (default: that of this user)"),
+    gateway: Flag.Boolean("gateway").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Add ct-agent mcp gateway, with the tools of all peers, in place of one peer")
+    ),
     yes: Flag.Boolean("yes").pipe(Flag.withDefault(false), Flag.withDescription("Do not ask"))
   },
   loaded(async () => (await import("./commands/mcpAdd.ts")).add)
@@ -36,11 +41,84 @@ const add = Command.make(
   ])
 )
 
-export const mcp = Command.make("mcp", {}, group("ct-agent mcp", "add")).pipe(
-  Command.withDescription("Sets up clients of the Model Context Protocol. To serve one, see ct-agent channel serve."),
-  Command.withShortDescription("Set up MCP clients"),
+const share = Command.make(
+  "share",
+  {
+    command: Argument.String("command").pipe(
+      Argument.atLeast(0),
+      Argument.withDescription("The MCP server's command and its arguments, after --")
+    ),
+    name: optionalText(
+      "name",
+      "NAME",
+      "Name of the share, and of the server in the client (default: from the command)"
+    ),
+    env: Flag.String("env").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("Name of a variable that the MCP server gets; give the flag once for each"),
+      Flag.atLeast(0)
+    ),
+    confirm,
+    days: Flag.Int("days").pipe(
+      Flag.withDefault(90),
+      Flag.withMetavar("DAYS"),
+      Flag.withDescription("Days for which the one who joins may use it, 1 to 3650")
+    ),
+    again: Flag.Boolean("again").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Print another line, although a machine has joined")
+    ),
+    program: Flag.String("program").pipe(
+      Flag.optional,
+      Flag.withMetavar("PACKAGE"),
+      Flag.withDescription("Package that npx runs on the other machine (default: the control plane's /agent.tgz)")
+    )
+  },
+  loaded(async () => (await import("./commands/mcpShare.ts")).share)
+).pipe(
+  Command.withDescription(
+    "Serves a local MCP server on stdio to another machine, over a channel that only the two can read. The first start " +
+      "makes the channel and its keys, in ~/.ct-agent/channels, and prints one line: run on the other machine, once and " +
+      "within a day, it prints the entry for an MCP client, or writes it if the client's name follows (claude, cursor, " +
+      "vscode, codex). The same command serves it again later. Requires ct-agent login. Exit codes: 3 wrong " +
+      "configuration, 4 refused, 5 unreachable."
+  ),
+  Command.withShortDescription("Share a local MCP server with another machine"),
+  Command.withExamples([
+    { command: "ct-agent mcp share -- npx -y some-server", description: "Prints the line for the other machine" },
+    { command: "ct-agent mcp share --env API_TOKEN -- ./server --stdio", description: "One that needs a variable" }
+  ])
+)
+
+const gateway = Command.make(
+  "gateway",
+  {
+    files: Argument.String("file").pipe(
+      Argument.atLeast(0),
+      Argument.withDescription(
+        "Files of channels (default: all that ct-agent channel join has written for MCP clients)"
+      )
+    )
+  },
+  loaded(async () => (await import("./commands/mcpGateway.ts")).gateway)
+).pipe(
+  Command.withDescription(
+    "Runs an MCP server on stdin and stdout with the tools of all your channels' peers, each as NAME.TOOL. Above 40 " +
+      "tools it lists find_tools and call_tool in their place. A peer that is slow or absent does not delay the others. " +
+      "What the peers' servers ask of the client passes; resources and prompts do not: use ct-agent channel mcp for them."
+  ),
+  Command.withShortDescription("Offer the tools of all peers to an MCP client"),
+  Command.withExamples([
+    { command: "ct-agent mcp gateway", description: "The command to configure in an MCP client" },
+    { command: "ct-agent mcp add claude --gateway", description: "Configures it in Claude Code" }
+  ])
+)
+
+export const mcp = Command.make("mcp", {}, group("ct-agent mcp", "share, gateway or add")).pipe(
+  Command.withDescription("Shares servers of the Model Context Protocol, and sets up its clients."),
+  Command.withShortDescription("Share MCP servers, set up MCP clients"),
   Command.withExamples([
     { command: "ct-agent mcp add cursor --config peer.env", description: "See also ct-agent channel mcp" }
   ]),
-  Command.withSubcommands([add])
+  Command.withSubcommands([share, gateway, add])
 )

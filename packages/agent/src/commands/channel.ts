@@ -96,19 +96,26 @@ const openStream = (
     return stream
   })
 
-const standardMcp = Effect.fnUntraced(function* (settings: Settings, broker: FallbackDialer.Broker) {
-  yield* McpClientProxy.serve(
-    openStream(broker, memberOf(settings), yield* reachOf(broker)),
-    process.stdin,
-    process.stdout
-  )
+export type Broker = FallbackDialer.Broker
+
+/** How to open sessions with the peer of a member that begins them. */
+export const opening = Effect.fnUntraced(function* (settings: Settings, broker: Broker) {
+  return openStream(broker, memberOf(settings), yield* reachOf(broker))
 })
 
+const standardMcp = Effect.fnUntraced(function* (settings: Settings, broker: Broker) {
+  yield* McpClientProxy.serve(yield* opening(settings, broker), process.stdin, process.stdout)
+})
+
+interface Server {
+  readonly mcpCommand: string | undefined
+  readonly env: ReadonlyArray<string>
+  /** Tools whose calls wait for the owner. */
+  readonly confirm: ReadonlyArray<string>
+}
+
 /** What the channel is used for: what the variables say, its tools for local MCP clients, or a local MCP server for the peer. */
-export type Use =
-  | { readonly as: "variables" }
-  | { readonly as: "mcp" }
-  | { readonly as: "server"; readonly mcpCommand: string | undefined; readonly env: ReadonlyArray<string> }
+export type Use = { readonly as: "variables" } | { readonly as: "mcp" } | ({ readonly as: "server" } & Server)
 
 const usedAs = (settings: Settings, use: Use): Settings => {
   if (use.as !== "server") return settings
@@ -116,7 +123,7 @@ const usedAs = (settings: Settings, use: Use): Settings => {
   return {
     ...settings,
     serving: { ...settings.serving, passes },
-    sessionHandler: { _tag: "Serve", mcpCommand: use.mcpCommand }
+    sessionHandler: { _tag: "Serve", mcpCommand: use.mcpCommand, confirm: use.confirm }
   }
 }
 
@@ -199,10 +206,11 @@ const body = Effect.fnUntraced(function* (settings: Settings, use: Use) {
   yield* use.as === "mcp" ? standardMcp(settings, meeting) : brokered(settings, yield* reachable(settings, meeting))
 })
 
-export const channel = (use: Use) =>
+/** `file` is the one that --config names unless given. */
+export const channel = (use: Use, file?: string) =>
   Effect.gen(function* () {
     if (use.as === "server") yield* allowed(use.env)
-    const settings = usedAs(yield* MemberSettings.read(yield* configFile), use)
+    const settings = usedAs(yield* MemberSettings.read(file ?? (yield* configFile)), use)
     yield* Effect.forEach(settings.warnings, (warning) => Effect.logWarning(warning), { discard: true })
     const layer = Layer.mergeAll(
       Events.layer(settings.stateDir).pipe(Layer.provideMerge(AgentMetrics.layer)),
@@ -227,5 +235,4 @@ export const channel = (use: Use) =>
   }).pipe(Effect.provide(NodeFileSystem.layer))
 
 /** Serves tools to the peer, those of a local MCP server among them. */
-export const serve = (flags: { readonly mcpCommand: string | undefined; readonly env: ReadonlyArray<string> }) =>
-  channel({ as: "server", ...flags })
+export const serve = (flags: Server) => channel({ as: "server", ...flags })

@@ -28,6 +28,8 @@ import * as BareInvitation from "./invitation.ts"
 
 interface Options {
   readonly mcp: boolean
+  /** What the new member calls this one. */
+  readonly name?: string
   /** Days for which the grant is valid. */
   readonly days: number
   /** The package that `npx` runs on the other machine instead of the control plane's. */
@@ -93,20 +95,21 @@ const otherOperator = ConfigurationInvalid.of(
   "set it to the key that the channel was made with, or was given by its last change of keys"
 )
 
-const link = Effect.fn("invite.link")(
-  function* ({ days, mcp, program }: Options) {
+/** Prints a line that joins the channel of this file. */
+export const print = Effect.fn("invite.print")(
+  function* ({ days, mcp, name, program }: Options, file: string | undefined) {
     const screen = yield* Screen
     const { maxMembershipDays } = PreparedMembership
     if (days < 1 || days > maxMembershipDays)
       return yield* new UsageWrong({ detail: `--days is ${days}: give a whole number from 1 to ${maxMembershipDays}.` })
-    const given = yield* EnvironmentFile.read(yield* configFile, ChannelOwnerVariables.invite)
+    const given = yield* EnvironmentFile.read(file, ChannelOwnerVariables.invite)
     const channel = given.channel ?? (given.grant === undefined ? undefined : Redacted.value(given.grant).channel)
     if (channel === undefined)
       return yield* ConfigurationInvalid.of("CT_CHANNEL_ID", "is not set", "set it to the channel, 64 hex digits")
     const place = yield* placeOf(given)
     const random = yield* SecureRandom.SecureRandom
     const [holderKey, key] = [yield* random.randomBytes(32), yield* random.randomBytes(32)]
-    const membership = PreparedMembership.prepare(native, given.operatorKey, {
+    const prepared = PreparedMembership.prepare(native, given.operatorKey, {
       use: mcp ? "mcp" : "variables",
       channel,
       direction: given.role === "accept" ? "initiate" : "accept",
@@ -116,7 +119,8 @@ const link = Effect.fn("invite.link")(
       place
     })
     const operator = Hex.encode(native.ed25519.publicKey(Redacted.value(given.operatorKey)))
-    const secret = PreparedMembership.seal(native, Redacted.make(key), membership)
+    const named = name === undefined ? prepared : { ...prepared, name }
+    const secret = PreparedMembership.seal(native, Redacted.make(key), named)
     const url = `${given.controlPlane}/me/channels/${Hex.encode(channel)}`
     const answer = yield* Effect.gen(function* () {
       const token = yield* Credential.resolve(LoginVariables.sourceOf(given))
@@ -155,4 +159,6 @@ const link = Effect.fn("invite.link")(
 
 /** For an identity, where one is named; else a link. */
 export const invite = (options: Options) =>
-  Effect.flatMap(BareInvitation.isAsked, (isAsked) => (isAsked ? BareInvitation.invite : link(options)))
+  Effect.flatMap(BareInvitation.isAsked, (isAsked) =>
+    isAsked ? BareInvitation.invite : Effect.flatMap(configFile, (file) => print(options, file))
+  )

@@ -17,6 +17,7 @@ import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { Screen } from "../terminal/Screen.ts"
+import * as McpAdd from "./mcpAdd.ts"
 
 /**
  * This user's memberships, one file each, and the keys of unfinished joins beside them: stored before use, so that the same line
@@ -48,7 +49,8 @@ const redeem = Effect.fnUntraced(function* (link: InviteLink.InviteLink, file: s
     ["CT_CHANNEL_NOISE_KEY", Hex.encode(Redacted.value(noiseKey))] as const,
     ["CT_AGENT_STATE_DIR", file.replace(/\.env$/u, "")] as const
   ]
-  const contents = `# ${membership.use}\n${values.map(([name, value]) => `${name}=${value}\n`).join("")}`
+  const head = membership.name === undefined ? `# ${membership.use}` : `# ${membership.use}\n# name: ${membership.name}`
+  const contents = `${head}\n${values.map(([name, value]) => `${name}=${value}\n`).join("")}`
   yield* PrivateFile.replaceAll([{ path: file, bytes: new TextEncoder().encode(contents) }])
   return contents
 })
@@ -76,9 +78,17 @@ const text = (file: string, name: string, use: "mcp" | "server" | "variables") =
 const usedAs = (contents: string) =>
   !contents.startsWith("# mcp\n") ? "variables" : /^CT_CHANNEL_ROLE=["']?accept\b/mu.test(contents) ? "server" : "mcp"
 
+interface Options {
+  readonly link: string
+  /** The MCP client whose file gets the entry. */
+  readonly client: string | undefined
+  readonly yes: boolean
+}
+
 export const join = Effect.fn("join.join")(
-  function* ({ link: given }: { readonly link: string }) {
+  function* ({ client, link: given, yes }: Options) {
     const screen = yield* Screen
+    if (client !== undefined) yield* McpAdd.known(client)
     // The list of processes shows the arguments to all users of the machine, and the link is one of them.
     process.title = "ct-agent channel join"
     const link = InviteLink.read(given)
@@ -94,9 +104,14 @@ export const join = Effect.fn("join.join")(
         path: folder,
         detail: "another ct-agent channel join is running. Give the line again when it has ended."
       })
-    const { contents, file, id } = yield* enterFolder(link, folder)
+    const { contents, file } = yield* enterFolder(link, folder)
     const use = usedAs(contents)
-    screen.result(text(file, `catenet-${id.slice(0, 8)}`, use))
+    if (client !== undefined && use !== "mcp")
+      return yield* new UsageWrong({
+        detail: `You have joined, but this member is no server for ${client}. Its variables are in ${file}.`
+      })
+    if (client !== undefined) return yield* McpAdd.addFile({ client, name: undefined, file: undefined, yes }, file)
+    screen.result(text(file, McpAdd.nameOf(file, contents), use))
     if (use === "mcp") screen.log(`To write it into a client's file: ct-agent mcp add claude --config ${file}`)
   },
   Effect.scoped,

@@ -8,7 +8,7 @@ import { basename, dirname, resolve } from "node:path"
 import * as ClientConfiguration from "../channel/mcp/ClientConfiguration.ts"
 import { StateUnusable, UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
-import { mcpEntry } from "../Invocation.ts"
+import { gatewayEntry, mcpEntry } from "../Invocation.ts"
 import * as Prompts from "../terminal/Prompts.ts"
 import { Screen } from "../terminal/Screen.ts"
 
@@ -19,8 +19,10 @@ interface Options {
   readonly yes: boolean
 }
 
-/** The name that `channel join` prints for its own files; of another one its base name. */
-export const nameOf = (config: string): string => {
+/** What the inviting member is called; else the name that `channel join` prints for its own files, or the file's base name. */
+export const nameOf = (config: string, contents: string): string => {
+  const [, called] = /^# name: ([\w-]{1,32})$/mu.exec(contents) ?? []
+  if (called !== undefined) return called
   const base = basename(config).replace(/\.env$/u, "")
   return /^[0-9a-f]{16}$/u.test(base) ? `catenet-${base.slice(0, 8)}` : base.replaceAll(/[^\w-]+/gu, "-").slice(0, 64)
 }
@@ -58,24 +60,21 @@ const replace = Effect.fnUntraced(function* (
   })
 })
 
-export const add = Effect.fn("mcp.add")(function* ({ client, file, name: given, yes }: Options) {
+/** The client of this name. */
+export const known = Effect.fnUntraced(function* (client: string) {
+  if (ClientConfiguration.isClient(client)) return client
+  return yield* new UsageWrong({
+    detail: `ct-agent knows no MCP client ${JSON.stringify(client)}. Use ${ClientConfiguration.listed}.`
+  })
+})
+
+const put = Effect.fnUntraced(function* (options: Options, name: string, entry: ClientConfiguration.Entry) {
+  const { file, yes } = options
   const screen = yield* Screen
-  const config = yield* configFile
-  if (!ClientConfiguration.isClient(client))
-    return yield* new UsageWrong({
-      detail: `ct-agent mcp add knows no client ${JSON.stringify(client)}. Use ${ClientConfiguration.listed}.`
-    })
-  if (config === undefined)
-    return yield* new UsageWrong({
-      detail: "--config is missing: name the file of the channel that ct-agent channel join has written."
-    })
-  if (!Files.existsSync(config))
-    return yield* ConfigurationInvalid.of(config, "does not exist", "name the file of the channel")
-  const name = given ?? nameOf(config)
+  const client = yield* known(options.client)
   if (!/^[\w-]{1,64}$/u.test(name))
     return yield* new UsageWrong({ detail: "--name takes up to 64 letters, digits, - and _." })
   const path = file ?? ClientConfiguration.pathOf(client, homedir(), process.platform)
-  const entry = mcpEntry(resolve(config))
   const block = ClientConfiguration.blockOf(client, name, entry)
   const before = yield* text(path)
   const after = ClientConfiguration.added(before?.text ?? "", client, name, entry)
@@ -96,3 +95,22 @@ export const add = Effect.fn("mcp.add")(function* ({ client, file, name: given, 
   screen.log(`Added ${name}. Start the client again.`)
   screen.result(path)
 }, Effect.provide(Prompts.Prompts.layer))
+
+/** Adds the peer of the channel in a file. */
+export const addFile = Effect.fn("mcp.addFile")(function* (options: Options, config: string) {
+  const channel = yield* text(config)
+  if (channel === undefined)
+    return yield* ConfigurationInvalid.of(config, "does not exist", "name the file of the channel")
+  yield* put(options, options.name ?? nameOf(config, channel.text), mcpEntry(resolve(config)))
+})
+
+export const add = Effect.fn("mcp.add")(function* ({ gateway, ...options }: Options & { readonly gateway: boolean }) {
+  const config = yield* configFile
+  yield* known(options.client)
+  if (gateway) return yield* put(options, options.name ?? "catenet", gatewayEntry())
+  if (config === undefined)
+    return yield* new UsageWrong({
+      detail: "--config is missing: name the file of the channel that ct-agent channel join has written."
+    })
+  yield* addFile(options, config)
+})

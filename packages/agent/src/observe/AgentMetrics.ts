@@ -177,6 +177,7 @@ export class AgentMetrics extends Context.Service<
     readonly probe: Probe
     /** Requests that rules refused, by rule. */
     readonly refusals: Map<RuleName, number>
+    readonly toolCalls: { readonly byOutcome: Map<string, number>; millis: number; bytes: number }
     readonly certificate: CertificateNote
     /** What is said of the settings at the start. */
     readonly settings: { warnings: ReadonlyArray<string> }
@@ -238,6 +239,7 @@ export class AgentMetrics extends Context.Service<
       probe: { last: undefined },
       settings: { warnings: [] },
       refusals: new Map(),
+      toolCalls: { byOutcome: new Map(), millis: 0, bytes: 0 },
       certificate: { current: undefined },
       update: UpdateState.initial(),
       relayNode: { read: undefined },

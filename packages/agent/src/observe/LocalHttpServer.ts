@@ -182,6 +182,7 @@ const handlers = (source: BearerSource) =>
               tasksLive: metrics.tasksLive(),
               faults: metrics.faults(),
               refusals: metrics.refusals,
+              toolCalls: metrics.toolCalls,
               channels: metrics.channels(),
               keyExchanges: metrics.keyExchanges(),
               pairs: metrics.room.pairs ?? [],

@@ -4,6 +4,7 @@
  */
 import { type Family as AnyFamily, render as text } from "@catenet/platform/PrometheusText"
 import {
+  type AgentMetrics,
   type ChannelCarrier,
   type ChannelCounts,
   channelStates,
@@ -25,6 +26,7 @@ export interface Sample {
   readonly tasksLive: number
   readonly faults: number
   readonly refusals: ReadonlyMap<string, number>
+  readonly toolCalls: AgentMetrics["Service"]["toolCalls"]
   readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
   readonly keyExchanges: ReadonlyMap<string, ChannelCounts>
   readonly pairs: ReadonlyArray<Pair>
@@ -61,7 +63,8 @@ export const render = ({
   faults,
   refusals,
   relayNode,
-  tasksLive
+  tasksLive,
+  toolCalls
 }: Sample): string =>
   text([
     series("ct_tunnels_opened_total", "counter", "Streams that reached the origin.", traffic.tunnelsOpened),
@@ -100,6 +103,24 @@ export const render = ({
       "counter",
       "Requests refused by rules of the tunnel.",
       Array.from(refusals, ([rule, value]) => ({ labels: { rule }, value }))
+    ),
+    series(
+      "ct_agent_tool_calls_total",
+      "counter",
+      "Calls of this member's tools by how they ended.",
+      Array.from(toolCalls.byOutcome, ([outcome, value]) => ({ labels: { outcome }, value }))
+    ),
+    series(
+      "ct_agent_tool_call_millis_total",
+      "counter",
+      "Milliseconds that they took.",
+      toolCalls.byOutcome.size === 0 ? [] : toolCalls.millis
+    ),
+    series(
+      "ct_agent_tool_call_bytes_total",
+      "counter",
+      "Bytes of their answers.",
+      toolCalls.byOutcome.size === 0 ? [] : toolCalls.bytes
     ),
     series(
       "ct_agent_channel_sessions_total",

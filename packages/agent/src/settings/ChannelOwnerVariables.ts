@@ -58,6 +58,18 @@ export const invite = {
   operatorKey: requiredOperatorKey
 } as const
 
+/** Of `mcp share` where it makes a channel. */
+export const share = { ...LoginVariables.account, frontDoor, frontDoorCertificate } as const
+
+/** Of the file that it makes. */
+export const shared = {
+  ...LoginVariables.account,
+  channel: asRequired(MemberVariables.variables.channel),
+  operatorKey: requiredOperatorKey,
+  holderKey: ChannelOperatorVariables.material.holderKey,
+  noiseKey: MemberVariables.variables.noiseKey
+} as const
+
 /** Of `channel member-material`. */
 export const memberMaterial = { ...ChannelOperatorVariables.memberMaterial, ...ChannelOperatorVariables.material }
 

@@ -54,7 +54,11 @@ export type LocalSide = Data.TaggedEnum<{
   Call: { readonly method: string; readonly params: Json.Json | undefined }
   StreamHandler: { readonly command: string; readonly service: string }
   /** A local MCP server's tools are offered beside those of the variables. */
-  Serve: { readonly mcpCommand?: string | undefined }
+  Serve: {
+    readonly mcpCommand?: string | undefined
+    /** Tools whose calls wait for the owner; `*` stands for any characters. */
+    readonly confirm?: ReadonlyArray<string>
+  }
   Pipe: {}
 }>
 const LocalSide = Data.taggedEnum<LocalSide>()

@@ -8,6 +8,7 @@ import { duplexPair } from "node:stream"
 import { FramedMessages, type PeerEnd } from "../../src/channel/mcp/FramedMessages.ts"
 import * as McpServerProxy from "../../src/channel/mcp/McpServerProxy.ts"
 import type { Caller, Tool } from "../../src/channel/rpc/Tool.ts"
+import type { SessionCalls } from "../../src/channel/rpc/ToolCalls.ts"
 import { temporaryFolders } from "../harness/TemporaryFolders.ts"
 
 interface Answer {
@@ -30,6 +31,15 @@ require("readline").createInterface({ input: process.stdin }).on("line", (line) 
   if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result }))
 })'`
 
+/** Calls that need no owner. */
+const calls: SessionCalls = {
+  now: () => 0,
+  hasRules: false,
+  needsOwner: () => false,
+  allowed: () => Effect.void,
+  ended: () => {}
+}
+
 const stage = Effect.fnUntraced(function* (line: string, rights: Caller["rights"] = "rw", isWanted = () => false) {
   const [near, far] = duplexPair()
   const answers: Array<Answer> = []
@@ -41,7 +51,7 @@ const stage = Effect.fnUntraced(function* (line: string, rights: Caller["rights"
   })
   const caller = { noiseKey: new Uint8Array(32), rights }
   const command = { line, service: "mcp", passes: ["NAMED"] }
-  yield* Effect.forkScoped(McpServerProxy.serve(far, { command, own: [ping, change], caller, isWanted }))
+  yield* Effect.forkScoped(McpServerProxy.serve(far, { command, own: [ping, change], caller, calls, isWanted }))
   const say = (message: object) => messages.send(Buffer.from(JSON.stringify({ jsonrpc: "2.0", ...message })))
   let next = 0
   return {

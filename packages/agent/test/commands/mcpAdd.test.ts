@@ -3,6 +3,7 @@ import { Result } from "effect"
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises"
 import { assert, describe, it } from "vitest"
 import * as ClientConfiguration from "../../src/channel/mcp/ClientConfiguration.ts"
+import { nameOf } from "../../src/commands/mcpShare.ts"
 
 const entry = { command: "/usr/bin/node", args: ["/opt/ct-agent", "--config", 'a "b"\\c.env'] }
 const added = (text: string, client: ClientConfiguration.ClientName = "claude", name = "peer") =>
@@ -72,6 +73,21 @@ describe("the configuration of an MCP client", () => {
   })
 })
 
+describe("the name of a share", () => {
+  it("is that of the program which its command runs", () => {
+    for (const [command, name] of [
+      ["npx -y @scope/server-files@1.2.0 /data", "server-files"],
+      ["npx --yes server@latest", "server"],
+      ["uvx mcp-server-git", "mcp-server-git"],
+      ["/usr/bin/node --no-warnings /opt/tools.d/server.mjs", "server"],
+      ["./my.server", "my-server"],
+      ["npx", "npx"],
+      ["@", "mcp"]
+    ] as const)
+      assert.strictEqual(nameOf(command.split(" ")), name, command)
+  })
+})
+
 describe("mcp add", () => {
   it("asks, keeps the file as it was and its mode, and writes the entry of the channel", async () => {
     await using home = await makeHome()
@@ -105,6 +121,12 @@ describe("mcp add", () => {
     await using done = runAgent(home, {}, [...args, "--config", "peer.env"])
     assert.strictEqual(await done.exited, 0, done.lines.join("\n"))
     assert.include(await readFile(`${home.path}/.codex/config.toml`, "utf8"), "[mcp_servers.peer]\n")
+    await using gateway = runAgent(home, {}, [...args, "--gateway"])
+    assert.strictEqual(await gateway.exited, 0, gateway.lines.join("\n"))
+    assert.match(
+      await readFile(`${home.path}/.codex/config.toml`, "utf8"),
+      /\[mcp_servers\.catenet\]\ncommand = .*\nargs = .*"mcp","gateway"\]\n/u
+    )
     assert.strictEqual((await stat(`${home.path}/.codex/config.toml`)).mode & 0o777, 0o600)
     for (const [wrong, code, why] of [
       [args, 2, "--config is missing"],

@@ -20,7 +20,8 @@ holds({
       "connect/PortForward maxWaiting",
       "maxSessions",
       "connect/PortForward maxClients",
-      "maxLines"
+      "maxLines",
+      "maxRunning"
     ],
     "of one session, connection or peer": [
       "maxBytes",
@@ -66,7 +67,9 @@ holds({
       "maxForm",
       "maxShown",
       "maxBody",
-      "maxMessage"
+      "maxMessage",
+      "maxListed",
+      "maxFound"
     ]
   }
 })

@@ -15,6 +15,8 @@ import type { Suite } from "../Suite.ts"
 export interface PreparedMembership {
   /** What joining prints: a configuration entry for an MCP client, or the command. */
   readonly use: "mcp" | "variables"
+  /** What the one who joins calls the peer, by default. */
+  readonly name?: string
   /** 278 hex. */
   readonly invitation: string
   /** 64 hex. */

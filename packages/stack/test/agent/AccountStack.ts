@@ -20,6 +20,7 @@ const folder = join(tmpdir(), `catenet-account-${randomUUID()}`)
 const port = () => Effect.runSync(Effect.cached(freePort("127.0.0.1")))
 const adminPort = port()
 const meshPort = port()
+const frontDoorPort = port()
 /** The ports that the edge offers to tunnels. */
 export const publicPort = port()
 export const publicUdpPort = port()
@@ -30,6 +31,7 @@ const controlPlane = Layer.unwrap(
       ...(yield* variables),
       CT_CP_HOSTNAME_ZONE: "zone.test",
       CT_CP_MESH_EDGE_PORT: String(yield* meshPort),
+      CT_CHANNEL_FRONT_DOOR: `127.0.0.1:${yield* frontDoorPort}`,
       CT_CP_EDGE_CERT_PATH: join(folder, "edge-cert.der"),
       CT_CP_EDGE_ADMIN_URL: `http://127.0.0.1:${yield* adminPort}`
     })
@@ -41,6 +43,7 @@ const edge = Effect.gen(function* () {
     CT_EDGE_CP_URL: yield* TestServer.baseUrl,
     CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${yield* adminPort}`,
     CT_EDGE_LISTEN: `127.0.0.1:${yield* meshPort}`,
+    CT_FRONT_DOOR: `127.0.0.1:${yield* frontDoorPort}`,
     CT_EDGE_QUIC: "off",
     CT_EDGE_PORTS: String(yield* publicPort),
     CT_EDGE_UDP_PORTS: String(yield* publicUdpPort),

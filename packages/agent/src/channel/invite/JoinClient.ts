@@ -35,6 +35,7 @@ const line = Schema.String.check(Schema.isPattern(/^[^\p{Cc}]{1,6000}$/u))
 
 const Prepared = Schema.Struct({
   use: Schema.Literals(["mcp", "variables"]),
+  name: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[\w-]{1,32}$/u))),
   invitation: Schema.String.check(Schema.isPattern(/^[0-9a-f]{278}$/u)),
   holderKey: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/u)),
   values: Schema.Array(Schema.Tuple([Schema.Literals(variables), line]))

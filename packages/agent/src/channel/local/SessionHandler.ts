@@ -1,10 +1,12 @@
 /** Connects a session to what the settings ask for, in this order: a call, a stream handler, tools, or stdin and stdout. */
+import * as Hex from "@catenet/crypto/Hex"
 import { countReads } from "@catenet/wire/transport/BufferMemory"
 import { flushed } from "@catenet/wire/transport/Flushed"
 import { Effect, Fiber, type FileSystem, type Scope } from "effect"
 import type { Duplex } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import type { CallFailed, ErrorReplied } from "../../Failure.ts"
+import type { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import type { Events } from "../../observe/Events.ts"
 import type { Meeting, MemberSettings } from "../../settings/MemberSettings.ts"
 import type { Screen } from "../../terminal/Screen.ts"
@@ -14,6 +16,7 @@ import * as McpServerProxy from "../mcp/McpServerProxy.ts"
 import type { MessagesCut } from "../rpc/MessageReader.ts"
 import * as RpcClient from "../rpc/RpcClient.ts"
 import * as RpcServer from "../rpc/RpcServer.ts"
+import * as ToolCalls from "../rpc/ToolCalls.ts"
 import * as MemberTools from "../serve/MemberTools.ts"
 import * as StreamHandler from "../serve/StreamHandler.ts"
 import { SessionTermination } from "../session/ChannelFailure.ts"
@@ -109,10 +112,57 @@ const rawly = <A, E, R>({ peerRights, stream }: ChannelSession.ChannelSession, j
 /** Whether a session of this kind is raw bytes. */
 export const isRaw = ({ sessionHandler: { _tag } }: MemberSettings) => _tag === "Pipe" || _tag === "StreamHandler"
 
+type Serve = Extract<MemberSettings["sessionHandler"], { readonly _tag: "Serve" }>
+
+/** Serves tools to one peer after the other. */
+const toolsOf = Effect.fnUntraced(function* (settings: MemberSettings, { confirm = [], mcpCommand }: Serve) {
+  const { serving } = settings
+  const own = [...(yield* MemberTools.make(serving)), ...(yield* BridgeTools.make(settings))]
+  const more = mcpCommand === undefined ? undefined : yield* McpBackend.make(mcpCommand, serving.passes)
+  const taken = new Set(own.map(({ name }) => name))
+  const tools = more === undefined ? () => own : () => [...own, ...more.tools().filter(({ name }) => !taken.has(name))]
+  let sessions = 0
+  const calls = yield* ToolCalls.make(confirm, process.stdin)
+  const callsOf = ({ peerHolder, peerKey }: ChannelSession.ChannelSession) =>
+    calls.by(Hex.encode(peerHolder ?? peerKey))
+  const inFrames = (stream: Duplex, line: string, session: ChannelSession.ChannelSession) =>
+    McpServerProxy.serve(stream, {
+      command: { line, service: "mcp", passes: serving.passes },
+      own,
+      caller: { noiseKey: session.peerKey, rights: session.peerRights },
+      calls: callsOf(session),
+      isWanted: () => sessions >= serving.concurrency
+    })
+  const serve = (session: ChannelSession.ChannelSession) =>
+    Effect.andThen(
+      RpcServer.serve(session.stream, {
+        tools,
+        caller: { noiseKey: session.peerKey, rights: session.peerRights },
+        calls: callsOf(session),
+        ...(more === undefined ? {} : { onToolsChanged: more.onChange, prepare: more.begin }),
+        isWanted: () => sessions >= serving.concurrency,
+        probe: () => session.stream.begin(),
+        ...(mcpCommand === undefined ? {} : { inFrames: (stream: Duplex) => inFrames(stream, mcpCommand, session) })
+      }),
+      ChannelSession.close(session)
+    )
+  return {
+    isServing: true,
+    run: (session: ChannelSession.ChannelSession) =>
+      Effect.suspend(() => {
+        sessions++
+        return Effect.ensuring(
+          serve(session),
+          Effect.sync(() => sessions--)
+        )
+      })
+  }
+})
+
 /** Prepares what is needed before a peer is looked for. */
 export const of = Effect.fn("SessionHandler.of")(function* (
   settings: MemberSettings
-): Effect.fn.Return<SessionHandler, CallFailed, Scope.Scope | Events | FileSystem.FileSystem> {
+): Effect.fn.Return<SessionHandler, CallFailed, Scope.Scope | Events | AgentMetrics | FileSystem.FileSystem | Screen> {
   const { sessionHandler, meeting, serving } = settings
   switch (sessionHandler._tag) {
     case "CallService": {
@@ -146,45 +196,8 @@ export const of = Effect.fn("SessionHandler.of")(function* (
           )
       }
     }
-    case "Serve": {
-      const own = [...(yield* MemberTools.make(serving)), ...(yield* BridgeTools.make(settings))]
-      const { mcpCommand } = sessionHandler
-      const more = mcpCommand === undefined ? undefined : yield* McpBackend.make(mcpCommand, serving.passes)
-      const taken = new Set(own.map(({ name }) => name))
-      const tools =
-        more === undefined ? () => own : () => [...own, ...more.tools().filter(({ name }) => !taken.has(name))]
-      let sessions = 0
-      const inFrames = (stream: Duplex, line: string, { peerKey, peerRights }: ChannelSession.ChannelSession) =>
-        McpServerProxy.serve(stream, {
-          command: { line, service: "mcp", passes: serving.passes },
-          own,
-          caller: { noiseKey: peerKey, rights: peerRights },
-          isWanted: () => sessions >= serving.concurrency
-        })
-      const serve = (session: ChannelSession.ChannelSession) =>
-        Effect.andThen(
-          RpcServer.serve(session.stream, {
-            tools,
-            caller: { noiseKey: session.peerKey, rights: session.peerRights },
-            ...(more === undefined ? {} : { onToolsChanged: more.onChange, prepare: more.begin }),
-            isWanted: () => sessions >= serving.concurrency,
-            probe: () => session.stream.begin(),
-            ...(mcpCommand === undefined ? {} : { inFrames: (stream: Duplex) => inFrames(stream, mcpCommand, session) })
-          }),
-          ChannelSession.close(session)
-        )
-      return {
-        isServing: true,
-        run: (session) =>
-          Effect.suspend(() => {
-            sessions++
-            return Effect.ensuring(
-              serve(session),
-              Effect.sync(() => sessions--)
-            )
-          })
-      }
-    }
+    case "Serve":
+      return yield* toolsOf(settings, sessionHandler)
     case "Pipe":
       return {
         isServing: false,

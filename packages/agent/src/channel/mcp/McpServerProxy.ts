@@ -6,29 +6,35 @@
 import type * as Json from "@catenet/crypto/Json"
 import * as Permission from "@catenet/crypto/Permission"
 import { Deferred, Effect, Fiber, FiberSet } from "effect"
-import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import type { Duplex } from "node:stream"
 import * as Notification from "../rpc/Notification.ts"
 import { grantOf } from "../rpc/RpcDispatch.ts"
-import { type Caller, isObject, type JsonObject, textOf, type Tool } from "../rpc/Tool.ts"
-import type { Command } from "../serve/HandlerProcess.ts"
+import { isObject, type JsonObject, textOf, type Tool } from "../rpc/Tool.ts"
+import { PassedCalls, watched } from "../rpc/ToolCalls.ts"
 import { FramedMessages, type PeerEnd } from "./FramedMessages.ts"
 import * as McpProcess from "./McpProcess.ts"
 import { failure, memberOf, resultOf, unanswered } from "./McpResult.ts"
 import * as McpResult from "./McpResult.ts"
 import * as MessageFrames from "./MessageFrames.ts"
-import * as ReadingCaller from "./ReadingCaller.ts"
+import {
+  answerOf,
+  errorOf,
+  forward,
+  forwardCall,
+  type Id,
+  isModern,
+  type Serving,
+  start,
+  type State,
+  toServer,
+  whole
+} from "./ServedSession.ts"
 import { ServerTools } from "./ServerTools.ts"
 import { bytesOf, isResponse, keyOf, readLines, type Unreadable } from "./StdioTransport.ts"
 
-export interface Serving {
-  readonly command: Command
-  /** The member's own tools. */
-  readonly own: ReadonlyArray<Tool>
-  readonly caller: Caller
-  /** Whether another caller may be waiting for the place of this session. */
-  readonly isWanted: () => boolean
-}
+const toolFailed = -32_000n
+/** Ids of requests that are this side's own. */
+const ownId = "catenet:"
 
 /** A session that is silent for so long gives its place to another that waits. */
 const idleMillis = 300_000
@@ -37,42 +43,6 @@ export const idle = "idle"
 
 /** Requests of a caller that may wait for an answer. */
 export const maxAsked = 1024
-
-const toolFailed = -32_000n
-/** Ids of requests that are this side's own. */
-const ownId = "catenet:"
-type Id = Json.Json
-
-const answerOf = (id: Id, result: Json.Json) => bytesOf({ jsonrpc: "2.0", id, result })
-const errorOf = (id: Id, code: bigint, message: string) => bytesOf({ jsonrpc: "2.0", id, error: { code, message } })
-
-/** A session: what waits for the server's answer, and what the member itself answers. */
-interface State extends Serving {
-  readonly child: ChildProcessWithoutNullStreams
-  readonly messages: FramedMessages
-  /** Methods of the caller's requests that the server has to answer, by id. */
-  readonly asked: Map<string, { readonly id: Id; readonly method: string; readonly isModern: boolean }>
-  /** Own tools that run, by the id of their request. */
-  readonly running: Map<string, Fiber.Fiber<void>>
-  readonly run: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
-  readonly tools: ServerTools
-  /** Requests of this side to the server. */
-  readonly mine: Map<string, (result: Json.Json | undefined) => void>
-  next: number
-  /** Messages so far, both ways. */
-  count: number
-}
-
-const toServer = ({ child: { stdin }, messages }: State, line: Uint8Array) => {
-  if (!stdin.writable) return
-  stdin.write(line)
-  if (!stdin.write("\n")) messages.hold(true)
-}
-
-/** Since 2026-07-28 every request says which revision it is of, and a result that it is whole. */
-const isModern = (params: Json.Json | undefined) =>
-  memberOf(memberOf(params, "_meta"), "io.modelcontextprotocol/protocolVersion") !== undefined
-const whole = { resultType: "complete" }
 
 /** Asks the server for all its tools, unless they are known, in the revision of a request. */
 const list = (state: State, request: Json.Json | undefined) =>
@@ -101,7 +71,7 @@ const list = (state: State, request: Json.Json | undefined) =>
   })
 
 const runOwn = (state: State, tool: Tool, id: Id, params: Json.Json | undefined) => {
-  const { caller, messages, running } = state
+  const { caller, calls, messages, running } = state
   if (!tool.isReadOnly && !Permission.mayWrite(caller.rights))
     return messages.send(errorOf(id, toolFailed, `${tool.name} may change something. ${grantOf(caller)}`))
   const progressToken = memberOf(memberOf(params, "_meta"), "progressToken")
@@ -114,22 +84,17 @@ const runOwn = (state: State, tool: Tool, id: Id, params: Json.Json | undefined)
       })
     )
   const key = keyOf(id)
-  const answering = tool
-    .run(memberOf(params, "arguments") ?? {}, caller, progressToken === undefined ? undefined : report)
-    .pipe(
-      Effect.match({ onSuccess: resultOf, onFailure: ({ reason }) => failure(reason) }),
-      Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("a tool failed", defect), failure("the tool failed inside"))
-      ),
-      Effect.map((result) => messages.send(answerOf(id, isModern(params) ? { ...whole, ...result } : result))),
-      Effect.ensuring(Effect.sync(() => running.delete(key)))
-    )
-  running.set(key, state.run(answering))
-}
-
-const forward = (state: State, line: Uint8Array, id: Id, method: string, params: Json.Json | undefined) => {
-  state.asked.set(keyOf(id), { id, method, isModern: isModern(params) })
-  toServer(state, line)
+  const args = memberOf(params, "arguments") ?? {}
+  const run = tool.run(args, caller, progressToken === undefined ? undefined : report)
+  const answering = watched(calls, tool.name, args, run).pipe(
+    Effect.match({ onSuccess: resultOf, onFailure: ({ reason }) => failure(reason) }),
+    Effect.catchDefect((defect) =>
+      Effect.as(Effect.logError("a tool failed", defect), failure("the tool failed inside"))
+    ),
+    Effect.map((result) => messages.send(answerOf(id, isModern(params) ? { ...whole, ...result } : result))),
+    Effect.ensuring(Effect.sync(() => running.delete(key)))
+  )
+  start(state, key, answering)
 }
 
 /** A call: of the server, unless only the member has a tool of this name. */
@@ -144,7 +109,7 @@ const callTool = Effect.fnUntraced(function* (
   yield* list(state, params)
   const own = state.tools.own(name)
   if (own !== undefined) return runOwn(state, own, id, params)
-  if (mayWrite || state.tools.isReadOnly(name)) return forward(state, line, id, "tools/call", params)
+  if (mayWrite || state.tools.isReadOnly(name)) return forwardCall(state, line, id, name, params)
   state.messages.send(errorOf(id, toolFailed, `${name} may change something. ${grantOf(state.caller)}`))
 })
 
@@ -152,9 +117,32 @@ const cancelled = (state: State, params: Json.Json | undefined) => {
   const key = keyOf(memberOf(params, "requestId") ?? null)
   // The server does not answer what is cancelled.
   state.asked.delete(key)
+  state.passed.end(key, "cancelled")
   const own = state.running.get(key)
   if (own !== undefined) state.run(Fiber.interrupt(own))
   return own !== undefined
+}
+
+// What a caller may say whose grant permits reading alone, or where calls of some tools wait for the owner.
+
+const reading =
+  /^(?:initialize|ping|server\/discover|tools\/(?:list|call)|subscriptions\/listen|resources\/.*|prompts\/.*|completion\/complete|logging\/setLevel)$/
+
+/** Whether a request of this method changes nothing; of `tools/call` the tool's annotations say it. */
+const changesNothing = (method: string): boolean => reading.test(method)
+
+const members = new Set(["jsonrpc", "id", "method", "result", "error"])
+const callMembers = new Set(["name", "arguments", "inputResponses", "requestState", "_meta"])
+
+const only = (value: JsonObject, names: ReadonlySet<string>): JsonObject =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => names.has(name)))
+
+/** The message without what a server could read otherwise than this program: members of a name in another case, above all. */
+const plain = (message: JsonObject): JsonObject => {
+  const params = memberOf(message, "params")
+  const isCall = message["method"] === "tools/call"
+  const kept = isCall && isObject(params) ? only(params, callMembers) : params
+  return { ...only(message, members), ...(kept === undefined ? {} : { params: kept }) }
 }
 
 const asked = (state: State, line: Uint8Array, id: Id, method: string, params: Json.Json | undefined) => {
@@ -164,10 +152,11 @@ const asked = (state: State, line: Uint8Array, id: Id, method: string, params: J
   if (state.asked.size + state.running.size >= maxAsked)
     return refuse(toolFailed, `${maxAsked} requests wait for an answer, the most of a session: send it again later`)
   const mayWrite = Permission.mayWrite(caller.rights)
-  if (!mayWrite && !ReadingCaller.changesNothing(method))
+  if (!mayWrite && !changesNothing(method))
     return refuse(toolFailed, `${method} may change something. ${grantOf(caller)}`)
   const name = method === "tools/call" && params !== undefined ? textOf(params, "name") : undefined
-  if (name === undefined || (mayWrite && !state.tools.mayBeOwn(name))) return forward(state, line, id, method, params)
+  if (name === undefined) return forward(state, line, id, method, params)
+  if (mayWrite && !state.tools.mayBeOwn(name)) return forwardCall(state, line, id, name, params)
   state.run(callTool(state, line, id, name, params))
 }
 
@@ -176,7 +165,8 @@ const fromCaller = (state: State, message: JsonObject, line: Uint8Array) => {
   const id = memberOf(message, "id")
   const method = memberOf(message, "method")
   const params = memberOf(message, "params")
-  const passed = Permission.mayWrite(state.caller.rights) ? line : bytesOf(ReadingCaller.plain(message))
+  const isPassed = Permission.mayWrite(state.caller.rights) && !state.calls.hasRules
+  const passed = isPassed ? line : bytesOf(plain(message))
   if (typeof method === "string" && id !== undefined) return asked(state, passed, id, method, params)
   if (method === Notification.cancelled && cancelled(state, params)) return
   toServer(state, passed)
@@ -196,6 +186,8 @@ const answered = (state: State, message: JsonObject, id: Id, line: Uint8Array): 
   const request = state.asked.get(keyOf(id))
   state.asked.delete(keyOf(id))
   const result = memberOf(message, "result")
+  const isError = result === undefined || memberOf(result, "isError") === true
+  state.passed.end(keyOf(id), isError ? "error" : "ok", line.length)
   if (/^(?:initialize|server\/discover)$/.test(request?.method ?? "") && result !== undefined)
     return answerOf(id, tooled(result))
   if (request?.method !== "tools/list") return line
@@ -228,6 +220,7 @@ const complain = (state: State, { id, isRequest, why }: Unreadable) => {
   const request = id === undefined || isRequest ? undefined : state.asked.get(keyOf(id))
   if (request === undefined) return
   state.asked.delete(keyOf(request.id))
+  state.passed.end(keyOf(request.id), "error")
   state.messages.send(bytesOf(unanswered(request.method, request.id, `the answer of the MCP server ${why}`)))
 }
 
@@ -262,10 +255,12 @@ export const serve = Effect.fn("McpServerProxy.serve")(
       running: new Map(),
       run: (effect) => run(effect),
       tools: new ServerTools(serving.own),
+      passed: new PassedCalls(serving.calls),
       mine: new Map(),
       next: 1,
       count: 0
     }
+    yield* Effect.addFinalizer(() => Effect.sync(() => state.passed.close()))
     // The caller speaks first: until it has, it may not be reading frames.
     const listen = () =>
       readLines(child.stdout, {

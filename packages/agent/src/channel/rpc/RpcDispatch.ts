@@ -8,6 +8,7 @@ import { Effect, Result } from "effect"
 import { version } from "../../Version.ts"
 import * as Notification from "./Notification.ts"
 import { type Caller, type JsonObject, textOf, type Tool } from "./Tool.ts"
+import { type SessionCalls, watched } from "./ToolCalls.ts"
 
 // Tools by name in pages: a list too long for a message continues at a cursor, as in MCP, which is the last name of the page.
 
@@ -57,7 +58,13 @@ export const grantOf = ({ rights }: Caller) =>
 
 type Report = ((progress: JsonObject) => void) | undefined
 
-const call = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Caller, report: Report) =>
+const call = (
+  request: Envelope.Request,
+  tools: ReadonlyArray<Tool>,
+  caller: Caller,
+  report: Report,
+  calls: SessionCalls | undefined
+) =>
   Effect.gen(function* () {
     const { id } = request
     const { arguments: args, name } = yield* Effect.fromResult(Envelope.toolCall(request))
@@ -65,10 +72,10 @@ const call = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Cal
     if (tool === undefined) return yield* refuse(id, Envelope.codes.invalidParams, `unknown tool: ${name}`)
     if (!tool.isReadOnly && !Permission.mayWrite(caller.rights))
       return yield* refuse(id, Envelope.codes.toolFailed, `${name} may change something. ${grantOf(caller)}`)
-    if (!Permission.mayRead(caller.rights)) return yield* unseen(id, tool.run(args, caller))
-    return yield* Effect.catchTag(tool.run(args, caller, report), "ToolFailed", ({ reason }) =>
-      refuse(id, Envelope.codes.toolFailed, reason)
-    )
+    const mayRead = Permission.mayRead(caller.rights)
+    const run = watched(calls, name, args, tool.run(args, caller, mayRead ? report : undefined))
+    if (!mayRead) return yield* unseen(id, run)
+    return yield* Effect.catchTag(run, "ToolFailed", ({ reason }) => refuse(id, Envelope.codes.toolFailed, reason))
   })
 
 /** The tool runs; its caller learns that it ended, but not how. */
@@ -78,7 +85,13 @@ const unseen = (id: Json.Json, run: ReturnType<Tool["run"]>) =>
     Effect.catchTag("ToolFailed", () => refuse(id, Envelope.codes.toolFailed, "the tool failed"))
   )
 
-const resultOf = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Caller, report: Report) => {
+const resultOf = (
+  request: Envelope.Request,
+  tools: ReadonlyArray<Tool>,
+  caller: Caller,
+  report: Report,
+  calls: SessionCalls | undefined
+) => {
   switch (request.method) {
     case "initialize":
       return Effect.succeed(initialized(request))
@@ -87,7 +100,7 @@ const resultOf = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller:
         ? Effect.succeed(toolPage(tools, textOf(request.params ?? null, "cursor")))
         : refuse(request.id, Envelope.codes.toolFailed, `the tools are not listed. ${grantOf(caller)}`)
     case "tools/call":
-      return call(request, tools, caller, report)
+      return call(request, tools, caller, report, calls)
     default:
       return refuse(request.id, Envelope.codes.methodNotFound, `unknown method: ${request.method}`)
   }
@@ -98,11 +111,12 @@ export const respond = Effect.fn("RpcDispatch.respond")(function* (
   read: ReturnType<typeof Envelope.readRequest>,
   tools: ReadonlyArray<Tool>,
   caller: Caller,
-  report?: Report
+  report?: Report,
+  calls?: SessionCalls
 ) {
   if (Result.isFailure(read)) return Envelope.fitting(null, Envelope.failure(read.failure))
   const request = read.success
-  return yield* resultOf(request, tools, caller, report).pipe(
+  return yield* resultOf(request, tools, caller, report, calls).pipe(
     Effect.map((result) => Envelope.success(request.id, result)),
     Effect.catchTag("RpcError", (error) => Effect.succeed(Envelope.failure(error))),
     Effect.catchDefect((defect) =>

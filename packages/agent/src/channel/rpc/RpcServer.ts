@@ -12,6 +12,7 @@ import { MessageReader, MessagesCut, send } from "./MessageReader.ts"
 import * as Notification from "./Notification.ts"
 import * as RpcDispatch from "./RpcDispatch.ts"
 import { type Caller, isObject, type JsonObject, type Tool } from "./Tool.ts"
+import type { SessionCalls } from "./ToolCalls.ts"
 
 /** Without a new request. */
 const idle = "300 seconds"
@@ -44,6 +45,8 @@ export interface ServeOptions {
   /** The tools as they are at each request. */
   readonly tools: () => ReadonlyArray<Tool>
   readonly caller: Caller
+  /** Watches the calls. */
+  readonly calls?: SessionCalls
   /** Calls the listener when the tools change, until the returned function is called. */
   readonly onToolsChanged?: (listener: () => void) => () => void
   /** Sends an empty message, which readers ignore. */
@@ -61,7 +64,8 @@ export interface ServeOptions {
 }
 
 /** The serving side of a session. */
-interface Serving extends Required<Omit<ServeOptions, "inFrames">> {
+interface Serving extends Required<Omit<ServeOptions, "calls" | "inFrames">> {
+  readonly calls: ServeOptions["calls"] | undefined
   readonly inFrames: ServeOptions["inFrames"] | undefined
   readonly stream: Duplex
   /** How to cancel the requests that run. */
@@ -100,7 +104,7 @@ const reporting = (serving: Serving, request: Envelope.Request) => {
 }
 
 const answer = Effect.fnUntraced(function* (serving: Serving, read: ReturnType<typeof Envelope.readRequest>) {
-  const { caller, gone, probe, running, stream, tools, working } = serving
+  const { caller, calls, gone, probe, running, stream, tools, working } = serving
   const id = Result.isSuccess(read) ? read.success.id : null
   const key = keyOf(id)
   const cancel = yield* Deferred.make<void>()
@@ -108,7 +112,7 @@ const answer = Effect.fnUntraced(function* (serving: Serving, read: ReturnType<t
   working(true)
   const report = Result.isSuccess(read) ? reporting(serving, read.success) : undefined
   const response = yield* Effect.raceAllFirst([
-    RpcDispatch.respond(read, tools(), caller, report),
+    RpcDispatch.respond(read, tools(), caller, report, calls),
     Effect.as(Deferred.await(cancel), RpcDispatch.cancelled(id)),
     Deferred.await(gone),
     probing(stream, probe)
@@ -185,6 +189,7 @@ export const serve = Effect.fn("RpcServer.serve")(function* (stream: Duplex, opt
     probe: () => {},
     working: () => {},
     prepare: Effect.void,
+    calls: undefined,
     inFrames: undefined,
     ...options,
     stream,

@@ -1,0 +1,118 @@
+/** `mcp gateway`: one MCP server on stdin and stdout with the tools of all peers whose invite lines this user has taken up. */
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { Files } from "@catenet/platform/Files"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import { QuicDial } from "../carrier/QuicDial.ts"
+import * as GatewayPeer from "../channel/mcp/GatewayPeer.ts"
+import type { GatewayClient } from "../channel/mcp/GatewaySession.ts"
+import * as McpGateway from "../channel/mcp/McpGateway.ts"
+import { PostQuantumPeers } from "../channel/session/PostQuantumPeers.ts"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import { Events } from "../observe/Events.ts"
+import * as MemberSettings from "../settings/MemberSettings.ts"
+import * as Signals from "../terminal/Signals.ts"
+import * as Channel from "./channel.ts"
+import { nameOf } from "./mcpAdd.ts"
+
+const folder = () => join(homedir(), ".ct-agent", "channels")
+
+const contentsOf = (path: string) =>
+  Effect.tryPromise({
+    try: () => Files.readFile(path, "utf8"),
+    catch: () => ConfigurationInvalid.of(path, "cannot be read", "name a file that ct-agent channel join has written")
+  })
+
+/** The files of this user's memberships that are for MCP clients, by name. */
+const joined = Effect.gen(function* () {
+  const names = yield* Effect.promise(() => Files.readdir(folder()).catch((): Array<string> => []))
+  const files = names
+    .filter((name) => name.endsWith(".env"))
+    .toSorted()
+    .map((name) => join(folder(), name))
+  const found = yield* Effect.forEach(files, (file) =>
+    Effect.map(contentsOf(file), (text) =>
+      text.startsWith("# mcp\n") && /^CT_CHANNEL_ROLE=["']?initiate\b/mu.test(text) ? [file] : []
+    )
+  )
+  return found.flat()
+})
+
+interface Peer {
+  readonly name: string
+  readonly settings: MemberSettings.MemberSettings
+  readonly broker: Channel.Broker
+}
+
+/** Variables of this process are of one member at most, so only the files count. */
+const settingsOf = Effect.fnUntraced(
+  function* (file: string) {
+    const settings = yield* MemberSettings.read(file)
+    const { meeting, role } = settings
+    if (meeting._tag !== "Broker" || role !== "initiate")
+      return yield* ConfigurationInvalid.of(
+        file,
+        "does not begin sessions at an edge",
+        "name the file of a member that initiates, with CT_CHANNEL_BROKER"
+      )
+    const peer: Peer = { name: nameOf(file, yield* contentsOf(file)), settings, broker: meeting }
+    return peer
+  },
+  Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({})))
+)
+
+/** Two peers of one name would have the same tools. */
+const distinct = (peers: ReadonlyArray<Peer>): ReadonlyArray<Peer> => {
+  const taken = new Set<string>()
+  return peers.map((peer) => {
+    let name = peer.name
+    for (let count = 2; taken.has(name); count++) name = `${peer.name}-${count}`
+    taken.add(name)
+    return { ...peer, name }
+  })
+}
+
+const layerOf = ({ settings }: Peer) =>
+  Layer.mergeAll(
+    Events.layer(settings.stateDir),
+    PostQuantumPeers.layer(settings.stateDir),
+    QuicDial.layerWhere(MemberSettings.wantsQuic(settings.meeting))
+  )
+
+const peerOf = Effect.fnUntraced(function* (peer: Peer, client: GatewayClient) {
+  const context = yield* Layer.build(layerOf(peer))
+  const open = yield* Effect.provideContext(Channel.opening(peer.settings, peer.broker), context)
+  return yield* Effect.provideContext(GatewayPeer.make(peer.name, client, open), context)
+})
+
+/** A peer that cannot be tried is left out. */
+const started = (peer: Peer, client: GatewayClient) =>
+  peerOf(peer, client).pipe(
+    Effect.map((made) => [made]),
+    Effect.catch(({ message }) => Effect.as(Effect.logWarning(`${peer.name} is left out: ${message}`), []))
+  )
+
+export const gateway = ({ files }: { readonly files: ReadonlyArray<string> }) =>
+  Effect.gen(function* () {
+    const named = files.length > 0 ? files : yield* joined
+    if (named.length === 0)
+      return yield* ConfigurationInvalid.of(
+        "The gateway",
+        "has no peer",
+        "take up an invite line first (ct-agent channel join), or name the files of channels"
+      )
+    const peers = distinct(yield* Effect.forEach(named, settingsOf))
+    const serving = McpGateway.serve(
+      (client) =>
+        Effect.map(
+          Effect.forEach(peers, (peer) => started(peer, client)),
+          (made) => made.flat()
+        ),
+      process.stdin,
+      process.stdout
+    )
+    yield* Effect.raceFirst(Effect.scoped(serving), Signals.first)
+  }).pipe(Effect.provide([NodeFileSystem.layer, AgentMetrics.layer, SecureRandom.layerWebCrypto]))

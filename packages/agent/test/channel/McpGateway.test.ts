@@ -1,0 +1,213 @@
+/** `ct-agent mcp gateway` between an official client and the official servers of several peers, one of whom never comes. */
+import { type Agent, type Home, makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { agentProgram } from "@catenet/testing/agent/AgentProgram"
+import { makeAuthority } from "@catenet/testing/agent/Authority"
+import { type Broker, startBroker, throughFrontDoor } from "@catenet/testing/agent/Broker"
+import { makeChannel } from "@catenet/testing/agent/Member"
+import { eventually } from "@catenet/testing/Eventually"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Client } from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { Effect } from "effect"
+import { existsSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { PassThrough } from "node:stream"
+import { fileURLToPath } from "node:url"
+import type { GatewayPeer } from "../../src/channel/mcp/GatewayPeer.ts"
+import * as McpGateway from "../../src/channel/mcp/McpGateway.ts"
+import * as ToolSearch from "../../src/channel/mcp/ToolSearch.ts"
+
+const harness = (name: string) => fileURLToPath(new URL(`../harness/${name}`, import.meta.url))
+const textOf = (result: unknown) => (result as { content: ReadonlyArray<{ text: string }> }).content[0]?.text ?? ""
+const namesOf = ({ tools }: { readonly tools: ReadonlyArray<{ readonly name: string }> }) =>
+  tools.map(({ name }) => name)
+
+describe("an MCP gateway", () => {
+  let home: Home
+  let client: Client
+  const brokers: Array<Broker> = []
+  const servers = new Map<string, Agent>()
+  const restart = new Map<string, () => void>()
+  let changes = 0
+
+  /** A channel with a file for the gateway; its other member serves this program, if any. */
+  const peer = async (name: string, program: string | undefined) => {
+    const channel = makeChannel()
+    const [initiator, acceptor] = [channel.member("initiate"), channel.member("accept")]
+    const script = { authority: makeAuthority(), channel, members: [initiator, acceptor] }
+    const broker = await startBroker(script)
+    const lines = Object.entries(throughFrontDoor(broker, script, initiator)).map(([key, value]) => `${key}=${value}\n`)
+    writeFileSync(join(home.path, `${name}.env`), lines.join(""), { mode: 0o600 })
+    if (program === undefined) return broker[Symbol.asyncDispose]()
+    brokers.push(broker)
+    const command = `exec '${process.execPath}' '${harness(program)}'`
+    const start = () =>
+      servers.set(
+        name,
+        runAgent(home, throughFrontDoor(broker, script, acceptor), ["channel", "serve", "--mcp-command", command])
+      )
+    start()
+    restart.set(name, start)
+  }
+
+  beforeAll(async () => {
+    home = await makeHome()
+    await Promise.all([peer("desk", "McpFeatures.ts"), peer("rack", "McpServer.ts"), peer("away", undefined)])
+    const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } }
+    client = new Client({ name: "test", version: "1.0.0" }, { capabilities, versionNegotiation: { mode: "legacy" } })
+    client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { name: "Ada" } }))
+    client.setRequestHandler("sampling/createMessage", () => ({
+      model: "m",
+      role: "assistant",
+      content: { type: "text", text: "thought" }
+    }))
+    client.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///home" }] }))
+    client.setNotificationHandler("notifications/tools/list_changed", () => void changes++)
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [agentProgram, "mcp", "gateway", "desk.env", "rack.env", "away.env"],
+        env: { PATH: process.env["PATH"] ?? "", HOME: home.path },
+        cwd: home.path,
+        stderr: "ignore",
+        maxBufferSize: 32 * 1024 * 1024
+      })
+    )
+  })
+  afterAll(async () => {
+    await client?.close()
+    for (const each of [...servers.values(), ...brokers]) await each[Symbol.asyncDispose]()
+    await home?.[Symbol.asyncDispose]()
+  })
+  const lists = (name: string) =>
+    eventually(async () => namesOf(await client.listTools()).includes(name), `the list has ${name}`)
+
+  it("lists the tools of each peer under its name while another one is away, and routes calls to it", async () => {
+    await Promise.all([lists("desk.weather"), lists("rack.whoami")])
+    const weather = await client.callTool({ name: "desk.weather", arguments: { city: "Bern" } })
+    assert.deepStrictEqual(weather.structuredContent, { sky: "clear" })
+    assert.match(textOf(await client.callTool({ name: "rack.whoami", arguments: {} })), /^\d+$/u)
+    assert.include(client.getInstructions(), "desk, rack, away")
+  })
+
+  it("answers a call of an absent peer with the reason, and one of an unknown tool with the peers", async () => {
+    const answer = await client.callTool({ name: "away.ping", arguments: {} })
+    assert.isTrue(answer.isError)
+    assert.include(textOf(answer), "away is not there: ")
+    const unknown = await client.callTool({ name: "nowhere.ping", arguments: {} }).then(() => "answered", String)
+    assert.include(unknown, "The peers are: desk, rack, away")
+  })
+
+  it("lets a peer's server elicit, sample, and list the client's roots", async () => {
+    await lists("desk.ask")
+    assert.strictEqual(textOf(await client.callTool({ name: "desk.ask", arguments: {} })), "Ada,thought,file:///home")
+  })
+
+  it("passes progress and cancellation, while other calls are answered", async () => {
+    await lists("rack.slow")
+    const abort = new AbortController()
+    const progress: Array<unknown> = []
+    const slow = client
+      .callTool(
+        { name: "rack.slow", arguments: {} },
+        { signal: abort.signal, onprogress: ({ message }) => void progress.push(message) }
+      )
+      .then(
+        () => "answered",
+        () => "cancelled"
+      )
+    await eventually(() => progress.length > 0, "progress comes")
+    assert.deepStrictEqual(progress, ["half"])
+    assert.match(textOf(await client.callTool({ name: "rack.whoami", arguments: {} })), /^\d+$/u)
+    abort.abort()
+    assert.strictEqual(await slow, "cancelled")
+    await eventually(() => existsSync(join(home.path, "mcp-server.log")), "the server hears of it")
+  })
+
+  it("answers more small requests in a row than may wait at once", async () => {
+    for (let n = 0; n < 1100; n++) await client.ping()
+  })
+
+  it("searches tools in place of listing more than forty, and calls what it has found", async () => {
+    await lists("rack.multiply")
+    const before = changes
+    await client.callTool({ name: "rack.multiply", arguments: {} })
+    await eventually(() => changes > before, "the client hears of the change")
+    await eventually(
+      async () => namesOf(await client.listTools()).join() === "find_tools,call_tool",
+      "the list is short"
+    )
+    const many = await client.callTool({ name: "find_tools", arguments: { query: "many-500" } })
+    const { tools } = many.structuredContent as { tools: ReadonlyArray<{ name: string }> }
+    assert.strictEqual(tools[0]?.name, "rack.many-500")
+    const given = { name: "rack.many-500", arguments: {} }
+    assert.strictEqual(textOf(await client.callTool({ name: "call_tool", arguments: given })), "500")
+    assert.strictEqual(textOf(await client.callTool({ name: "rack.many-501", arguments: {} })), "501")
+    assert.include(textOf(many), "away is not there")
+  })
+
+  it("answers a result of 8 MiB, and finds a peer again that was started anew", async () => {
+    assert.lengthOf(textOf(await client.callTool({ name: "rack.huge-8", arguments: {} })), 8 * 1024 * 1024)
+    await servers.get("rack")?.[Symbol.asyncDispose]()
+    restart.get("rack")?.()
+    await eventually(async () => {
+      const answer = await client.callTool({ name: "rack.whoami", arguments: {} })
+      return answer.isError !== true && /^\d+$/u.test(textOf(answer))
+    }, "the peer answers again")
+  })
+})
+
+describe("the client of a gateway", () => {
+  it.effect("may have 1024 requests without an answer, and is refused the next", () =>
+    Effect.gen(function* () {
+      const peer: GatewayPeer = {
+        name: "p",
+        tools: () => [{ name: "t" }],
+        absence: () => undefined,
+        tried: Effect.void,
+        call: () => Effect.never,
+        tell: () => {},
+        setLevel: Effect.void
+      }
+      const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+      let text = ""
+      stdout.on("data", (chunk: Buffer) => void (text += chunk.toString()))
+      yield* Effect.forkScoped(McpGateway.serve(() => Effect.succeed([peer]), stdin, stdout))
+      const say = (id: number, method: string, params: object) =>
+        stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)
+      const answers = (n: number) => Effect.promise(() => eventually(() => text.split("\n").length > n, `${n} answers`))
+      say(0, "initialize", { protocolVersion: "2024-11-05" })
+      yield* answers(1)
+      assert.include(text, '"protocolVersion":"2024-11-05"')
+      for (let id = 1; id <= McpGateway.maxRunning; id++) say(id, "tools/call", { name: "p.t" })
+      say(5000, "ping", {})
+      yield* answers(2)
+      assert.include(text, "1024 requests wait for an answer")
+      stdin.write(
+        `${JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } })}\n`
+      )
+      say(5001, "ping", {})
+      yield* answers(3)
+      assert.include(text, '"id":5001')
+      assert.lengthOf(text.match(/"error"/gu) ?? [], 1)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a search of tools", () => {
+  const entries = [
+    { name: "a.read_file", description: "Reads a file." },
+    { name: "b.write", description: "Writes to a file." },
+    { name: "b.weather", description: "Tells the weather." }
+  ]
+  const named = (query: string) => ToolSearch.find(entries, query).map(({ name }) => name)
+
+  it("puts names before descriptions, leaves out what has none of the words, and answers at most ten", () => {
+    assert.deepStrictEqual(named("File"), ["a.read_file", "b.write"])
+    assert.deepStrictEqual(named("weather, please"), ["b.weather"])
+    assert.deepStrictEqual(named("..."), [])
+    const many = Array.from({ length: 50 }, (_, n) => ({ name: `x.${n}`, description: "same" }))
+    assert.lengthOf(ToolSearch.find(many, "same"), 10)
+    assert.include(JSON.stringify(ToolSearch.answer([], [])), "No tool has these words.")
+  })
+})
