@@ -32,7 +32,9 @@ export const StatusHandlers = HttpApiBuilder.group(
       mesh_edge_port: settings.meshEdgePort,
       channel_broker_port: settings.channelBrokerPort ?? 0,
       channel_relay_port: settings.channelRelayPort ?? 0,
-      ...(settings.channelRelayGatePort === undefined ? {} : { channel_relay_gate_port: settings.channelRelayGatePort }),
+      ...(settings.channelRelayGatePort === undefined
+        ? {}
+        : { channel_relay_gate_port: settings.channelRelayGatePort }),
       ...(frontDoorPort === 443 ? {} : { channel_front_door_port: frontDoorPort })
     }
     return handlers.handleAll({
