@@ -65,7 +65,7 @@ const part = async ([one, two]: readonly [Members.Peer, Members.Peer]) => {
   if (left.some(({ length }) => length > 0)) throw new Error("there was more than was said")
 }
 
-/** Runs the pairs, half of them churning, until the signal; each pauses between what it says. */
+/** Runs the pairs, half of them churning, until the signal and at least once; each pauses between what it says. */
 export const run = async (
   place: Place,
   pairs: ReadonlyArray<Pair>,
@@ -79,11 +79,11 @@ export const run = async (
     // Not all at once, as people do not either.
     await sleep((awayMillis * index) / pairs.length)
     const rounds = index % 2 === 0 ? churnRounds : Number.POSITIVE_INFINITY
-    while (!isOver()) {
+    do {
       doing[index] = "meets"
       const peers = await Promise.all([come(place, members[0], seen), come(place, members[1], seen)])
       seen.sessions += 1
-      for (let round = 0; !isOver() && round < rounds; round++) {
+      for (let round = 0; round === 0 || (!isOver() && round < rounds); round++) {
         doing[index] = "talks"
         await exchange(peers, seen)
         await sleep(pauseMillis)
@@ -92,7 +92,7 @@ export const run = async (
       await part(peers)
       doing[index] = "is away"
       if (!isOver()) await sleep(awayMillis)
-    }
+    } while (!isOver())
     doing[index] = "is done"
   }
   const tooLong = new Promise<never>((_, reject) => {
