@@ -56,6 +56,7 @@ import { AgentProofs } from "./enrollment/AgentProofs.ts"
 import { Bootstraps } from "./enrollment/Bootstraps.ts"
 import { Enrollments } from "./enrollment/Enrollments.ts"
 import { Gate } from "./gate/Gate.ts"
+import { GateCallers } from "./gate/GateCallers.ts"
 import { GateCodes } from "./gate/GateCodes.ts"
 import { TunnelPolicies } from "./gate/TunnelPolicies.ts"
 import { ClientAddresses } from "./http/ClientAddresses.ts"
@@ -132,7 +133,9 @@ const handlersOf = (services: Context.Context<Layer.Success<typeof Services.laye
     EnrollmentHandlers.pipe(Layer.provide(only(AgentProofs, Bootstraps, Enrollments))),
     ProvisioningHandlers.pipe(Layer.provide(only(Hosts, Tunnels))),
     AdmissionHandlers.pipe(Layer.provide(only(Admissions, AgentProofs, CertificateStandings, DnsChallenges))),
-    AgentPolicyHandlers.pipe(Layer.provide(only(AgentProofs, Gate, GateCodes, GateSessions, TunnelPolicies))),
+    AgentPolicyHandlers.pipe(
+      Layer.provide(only(AgentProofs, Gate, GateCallers, GateCodes, GateSessions, TunnelPolicies))
+    ),
     TunnelHandlers.pipe(Layer.provide(only(TunnelSharing, TokenRotations, Tunnels))),
     TunnelControlHandlers.pipe(Layer.provide(only(AccessWindows, Alerts, Badges, ShareLinks, TunnelRules, Tunnels))),
     RecordHandlers.pipe(Layer.provide(only(Receipts, Records))),

@@ -33,6 +33,7 @@ import { AgentProofs } from "./enrollment/AgentProofs.ts"
 import { Bootstraps } from "./enrollment/Bootstraps.ts"
 import { Enrollments } from "./enrollment/Enrollments.ts"
 import { Gate } from "./gate/Gate.ts"
+import { GateCallers } from "./gate/GateCallers.ts"
 import { GateCodes } from "./gate/GateCodes.ts"
 import { GateSignIns } from "./gate/GateSignIns.ts"
 import { TunnelPolicies } from "./gate/TunnelPolicies.ts"
@@ -154,7 +155,7 @@ const topologies = Layer.mergeAll(Assignments.layer, Suggestions.layer, Topologi
 const agents = Layer.mergeAll(Directory.layer, Pipelines.layer, RendezvousRecords.layer)
 
 /** The login gate of tunnels: who may pass, and how visitors sign in. */
-const gate = Layer.mergeAll(Gate.layer, GateCodes.layer, GateSignIns.layer, TunnelPolicies.layer)
+const gate = Layer.mergeAll(Gate.layer, GateCallers.layer, GateCodes.layer, GateSignIns.layer, TunnelPolicies.layer)
 
 /** Each service is built once, wherever it is named, and provides the services it uses. */
 export const layer = Layer.mergeAll(

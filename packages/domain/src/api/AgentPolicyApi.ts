@@ -5,13 +5,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AgentProofRequired, NotHostnameOwner } from "../certificates/AdmissionErrors.ts"
-import { GateCodeRefused } from "../tunnels/GateErrors.ts"
-import { BrowserHash, GateAnswer, GateEntry } from "../tunnels/GateVisit.ts"
+import { CallerRefused, GateCodeRefused } from "../tunnels/GateErrors.ts"
+import { BrowserHash, GateAnswer, GateCaller, GateEntry } from "../tunnels/GateVisit.ts"
 import { TunnelPolicy } from "../tunnels/TunnelPolicy.ts"
 import { Hex64 } from "../values/Hex.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { pattern } from "../values/Pattern.ts"
-import { GateToken, RoutingToken } from "../values/Tokens.ts"
+import { AccessTokenText, GateToken, RoutingToken } from "../values/Tokens.ts"
 import { RateLimit } from "./Access.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
@@ -19,6 +19,12 @@ import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 const Enforces = Schema.String.check(
   Schema.isMaxLength(200),
   pattern(/^[a-z0-9_]+(?:,[a-z0-9_]+)*$/u, "names joined by commas")
+)
+
+/** The address of a host, for which access tokens are made (RFC 8707). */
+const Resource = Schema.String.check(
+  Schema.isMaxLength(300),
+  pattern(/^https:\/\/[a-z0-9.-]{1,253}(?::[0-9]{1,5})?\/$/u, "the https address of a host")
 )
 
 const tokenHeader = { "x-ct-routing-token": RoutingToken }
@@ -43,6 +49,16 @@ export class AgentPolicyApi extends HttpApiGroup.make("agentPolicy")
       error: [AgentProofRequired, GateCodeRefused, NotHostnameOwner]
     })
       .annotate(OpenApi.Summary, "Exchanges the code of a sign-in for a visitor session at a host of the tunnel, once.")
+      .middleware(ReadsBody),
+    HttpApiEndpoint.post("caller", "/agent/gate/callers", {
+      payload: Schema.Struct({ token: RoutingToken, host: Hostname, resource: Resource, bearer: AccessTokenText }),
+      success: GateCaller,
+      error: [AgentProofRequired, CallerRefused, NotHostnameOwner]
+    })
+      .annotate(
+        OpenApi.Summary,
+        "Returns whose an access token is that is made for a host of the tunnel, if the account may visit it."
+      )
       .middleware(ReadsBody),
     HttpApiEndpoint.get("session", "/agent/gate/sessions/:id", {
       ...session,

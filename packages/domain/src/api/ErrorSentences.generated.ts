@@ -222,6 +222,8 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "The owner has not allowed this signed-in visitor.",
   GateCodeRefused:
     "The code is unknown, used, expired, for another host, or from a sign-in begun in another browser.",
+  CallerRefused:
+    "The access token of a program is not accepted at a host of the tunnel: `token` where it is not valid or made for another resource, `account` where its account may not visit the tunnel.",
   GateNotConfigured:
     "Login gates need a cookie domain and a client at the identity provider, and one of them is not configured.",
   AccessWindowClosed:

@@ -78,6 +78,23 @@ export class GateCodeRefused extends Problem<GateCodeRefused>()("GateCodeRefused
   detail: () => "This sign-in was already used, has expired, or was started in another browser."
 }) {}
 
+/**
+ * The access token of a program is not accepted at a host of the tunnel: `token` where it is not valid or made for another resource,
+ * `account` where its account may not visit the tunnel.
+ */
+export class CallerRefused extends Problem<CallerRefused>()(
+  "CallerRefused",
+  {
+    status: 403,
+    title: "Caller refused",
+    detail: ({ reason }) =>
+      reason === "token"
+        ? "The access token is not valid, has expired, or is made for another resource."
+        : "The account of this access token may not visit the tunnel; its owner can add it."
+  },
+  { reason: Schema.Literals(["token", "account"]) }
+) {}
+
 /** Login gates need a cookie domain and a client at the identity provider, and one of them is not configured. */
 export class GateNotConfigured extends Problem<GateNotConfigured>()("GateNotConfigured", {
   status: 503,

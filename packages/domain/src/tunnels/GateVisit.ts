@@ -1,5 +1,7 @@
 /** What an edge and the control plane say to each other about visitors of a host that requires login. */
 import { Schema } from "effect"
+import { Email } from "../values/Email.ts"
+import { Subject } from "../values/Ids.ts"
 import { PublicKey } from "../values/Keys.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { pattern } from "../values/Pattern.ts"
@@ -31,6 +33,17 @@ export class GateEntry extends Schema.Class<GateEntry>("GateEntry")({
   session: GateToken,
   seconds: Count,
   path: Path
+}) {}
+
+/** Whose an access token is that a program has shown at a host of a tunnel: an account that may visit it. */
+export class GateCaller extends Schema.Class<GateCaller>("GateCaller")({
+  subject: Subject,
+  /** Null where the identity provider has not verified one. */
+  email: Schema.NullOr(Email),
+  /** The service account that the token is of; null for a person. */
+  client: Schema.NullOr(Schema.String),
+  /** When the token expires. */
+  expires_at: UnixSeconds
 }) {}
 
 /**

@@ -64,6 +64,13 @@ export type ShareToken = typeof ShareToken.Type
 export const GateToken = Schema.RedactedFromValue(base64url43, { label: "gate token" })
 export type GateToken = typeof GateToken.Type
 
+/** An access token of the identity provider, as a program shows it at a host of a tunnel. */
+export const AccessTokenText = Schema.RedactedFromValue(
+  Schema.String.check(pattern(/^[A-Za-z0-9._~+/=-]{1,16384}$/u, "an access token")),
+  { label: "access token" }
+)
+export type AccessTokenText = typeof AccessTokenText.Type
+
 /** Opens a claim invite. */
 export const ClaimInviteToken = Schema.RedactedFromValue(base64url43, { label: "claim invite" })
 export type ClaimInviteToken = typeof ClaimInviteToken.Type

@@ -14,6 +14,7 @@ const others: Readonly<Record<string, string>> = {
   "DELETE /me/topologies/:id/edges .b": "names an end that is there",
   "POST /agent/dns01-challenge .token": "is no key",
   "POST /agent/dns01-challenge/clear .token": "is no key",
+  "POST /agent/gate/callers .token": "is no key",
   "POST /agent/gate/redeem .browser": "is no key",
   "POST /agent/gate/redeem .token": "is no key",
   "POST /agent/routing-token .token": "is no key",

@@ -210,6 +210,7 @@ const acts = [
   "/agent/acme-issuance-failed/:routing_token/:hostname",
   "/agent/acme-standing/:routing_token/:hostname",
   "/agent/dns01-challenge",
+  "/agent/gate/callers",
   "/agent/routing-token",
   "/agent/version",
   "/agent-bridge/call",

@@ -1,5 +1,6 @@
 /** Handlers of what agents ask to enforce the policy of their tunnel. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { NotHostnameOwner } from "@catenet/domain/certificates/AdmissionErrors"
 import { TunnelPolicy } from "@catenet/domain/tunnels/TunnelPolicy"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -9,6 +10,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { hash } from "node:crypto"
 import { AgentProofs } from "../enrollment/AgentProofs.ts"
 import { Gate } from "../gate/Gate.ts"
+import { GateCallers } from "../gate/GateCallers.ts"
 import { GateCodes } from "../gate/GateCodes.ts"
 import { TunnelPolicies } from "../gate/TunnelPolicies.ts"
 import { GateSessions } from "../tunnels/GateSessions.ts"
@@ -22,6 +24,7 @@ export const AgentPolicyHandlers = HttpApiBuilder.group(
     const { holder } = yield* AgentProofs
     const policies = yield* TunnelPolicies
     const gate = yield* Gate
+    const callers = yield* GateCallers
     const codes = yield* GateCodes
     const sessions = yield* GateSessions
     const admit = (token: RoutingToken, host: Hostname) =>
@@ -38,6 +41,13 @@ export const AgentPolicyHandlers = HttpApiBuilder.group(
       }),
       redeem: ({ payload: { browser, code, host, token } }) =>
         Effect.andThen(admit(token, host), codes.redeem({ browser, code, host })),
+      caller: ({ payload: { bearer, host, resource, token } }) =>
+        Effect.gen(function* () {
+          const tunnel = yield* holder(token)
+          yield* policies.owns(tunnel, host)
+          if (new URL(resource).hostname !== host) return yield* new NotHostnameOwner()
+          return yield* callers.identify(tunnel, bearer, resource)
+        }),
       session: ({ headers, params, query }) =>
         Effect.andThen(admit(headers["x-ct-routing-token"], query.host), gate.answerToAgent(query.host, params.id)),
       endSession: ({ headers, params, query }) =>

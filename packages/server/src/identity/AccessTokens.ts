@@ -176,7 +176,7 @@ const verified = (
   { getKey, oidcIssuer }: State,
   token: Redacted.Redacted,
   millis: number,
-  audience: string | undefined
+  audience: string | Array<string> | undefined
 ) =>
   Effect.tryPromise({
     try: () =>
@@ -201,7 +201,10 @@ const check = Effect.fnUntraced(function* (state: State, token: Redacted.Redacte
   // Taken before: keys that change meanwhile ask again.
   const by = state.generation()
   const read = yield* verified(state, token, millis, state.oidcAccessAudience)
-  if (!isAccessToken(read) || isForGate(state, read.payload)) return yield* new TokenRefused({})
+  // Where the audience of accounts is not known, one of an address is certainly another.
+  const isOfHost =
+    state.oidcAccessAudience === undefined && [read.payload.aud].flat().some((aud) => /^https?:/u.test(aud ?? ""))
+  if (!isAccessToken(read) || isForGate(state, read.payload) || isOfHost) return yield* new TokenRefused({})
   const entry = { azp: read.payload["azp"], expiresAt: read.payload.exp ?? 0, generation: by }
   const identity = yield* identified(state, token, read.payload).pipe(
     Effect.catchTag("SubjectUnknown", ({ isFinal }) => {
@@ -242,6 +245,17 @@ const verifyForGate = Effect.fnUntraced(function* (state: State, token: Redacted
   return (yield* state.accounts.find(read.payload["azp"], identity)).subject
 })
 
+/** A token for a host of a tunnel opens nothing else: one that is made for accounts or gates as well is refused. */
+const verifyForResource = Effect.fnUntraced(function* (state: State, token: Redacted.Redacted, resource: string) {
+  const millis = yield* Clock.currentTimeMillis
+  const read = yield* verified(state, token, millis, [resource, resource.replace(/\/$/u, "")])
+  const { payload } = read
+  if (!isAccessToken(read) || isForGate(state, payload) || isForAccounts(state, payload))
+    return yield* new TokenRefused({})
+  const identity = yield* Effect.mapError(identified(state, token, payload), () => new TokenRefused({}))
+  return { identity: yield* state.accounts.find(payload["azp"], identity), expiresAt: payload.exp ?? 0 }
+})
+
 export class AccessTokens extends Context.Service<
   AccessTokens,
   {
@@ -249,10 +263,15 @@ export class AccessTokens extends Context.Service<
     readonly verify: (token: Redacted.Redacted) => Effect.Effect<Identity, SubjectMissing | TokenRefused>
     /** The same for a token that is made for login gates alone; where their audience is not configured there is none. */
     readonly verifyForGate: (token: Redacted.Redacted) => Effect.Effect<Subject, TokenRefused>
+    /** The same for a token that is made for the host of a tunnel alone (RFC 8707), and when it expires in Unix seconds. */
+    readonly verifyForResource: (
+      token: Redacted.Redacted,
+      resource: string
+    ) => Effect.Effect<{ readonly identity: Identity; readonly expiresAt: number }, TokenRefused>
   }
 >()("server/identity/AccessTokens") {
   static readonly make = Effect.map(dependencies, (state) => ({
-    ...over(state, { verify, verifyForGate })
+    ...over(state, { verify, verifyForGate, verifyForResource })
   }))
 
   static readonly layer = Layer.effect(AccessTokens, AccessTokens.make).pipe(Layer.provide([KeySet.layer]))

@@ -6,9 +6,10 @@ import { native } from "@catenet/crypto/native"
 import { TunnelRules } from "@catenet/domain/api/TunnelControlsApi"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
-import { ShareLinkId, TunnelId } from "@catenet/domain/values/Ids"
+import { Email } from "@catenet/domain/values/Email"
+import { ShareLinkId, Subject, TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { bearerOf } from "@catenet/testing/server/Accounts"
+import { bearerOf, serviceAccountOf } from "@catenet/testing/server/Accounts"
 import * as Contract from "@catenet/testing/server/Contract"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
@@ -70,6 +71,20 @@ const proved = Effect.fnUntraced(function* (method: string, path: string, body?:
   return { [AgentRequest.header]: AgentRequest.sign(native, by, { method, path, body: bytes }, issuedAt) }
 })
 
+const resource = `https://${host}/`
+
+/** What the control plane says of a token with these claims. */
+const caller = Effect.fnUntraced(function* (bearer: string) {
+  const body = { token, host, resource, bearer }
+  const response = yield* TestServer.raw("/agent/gate/callers", {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(yield* proved("POST", "/agent/gate/callers", body)) },
+    body: JSON.stringify(body)
+  })
+  const said = yield* Effect.promise(() => response.json() as Promise<Readonly<Record<string, unknown>>>)
+  return { status: response.status, said }
+})
+
 const policy = Effect.fnUntraced(function* (headers: Readonly<Record<string, string>> = {}, query = "") {
   const response = yield* TestServer.raw(`/agent/policy${query}`, {
     headers: { "x-ct-routing-token": token, ...(yield* proved("GET", "/agent/policy")), ...headers }
@@ -96,6 +111,11 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("an agent's 
       const { etag } = yield* policy()
       const refused = { status: 403, code: "AgentProofRequired" }
       const foreign = { status: 403, code: "NotHostnameOwner" }
+      const stranger = { status: 403, code: "CallerRefused" }
+      const malformed = { status: 400, code: "MalformedRequest" }
+      const bearer = yield* TestIssuer.use(({ token }) => token({ sub: "owner", aud: resource }))
+      const shows = (more: object = {}) => ({ token, host, resource, bearer, ...more })
+      const asks = (more: object) => proved("POST", "/agent/gate/callers", shows(more))
       const link = `share:${"3".repeat(32)}`
       const visitor = { identity: link, subject: link, expires_at: 4_000_000_000 }
       const nobody = { identity: null, expires_at: null }
@@ -120,6 +140,22 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("an agent's 
         },
         { call: "redeem", body: code, headers: yield* redeem(code), status: 200 },
         { call: "redeem", body: code, headers: yield* redeem(code), status: 403, code: "GateCodeRefused" },
+        { call: "caller", body: shows(), ...refused },
+        {
+          call: "caller",
+          body: shows({ host: "other.zone.example" }),
+          headers: yield* asks({ host: "other.zone.example" }),
+          ...foreign
+        },
+        {
+          call: "caller",
+          body: shows({ resource: "https://other.zone.example/" }),
+          headers: yield* asks({ resource: "https://other.zone.example/" }),
+          ...foreign
+        },
+        { call: "caller", body: shows({ resource }), headers: yield* asks({ resource }), status: 200 },
+        { call: "caller", body: shows({ bearer: "a.b.c" }), headers: yield* asks({ bearer: "a.b.c" }), ...stranger },
+        { call: "caller", body: shows({ resource: "x" }), headers: yield* asks({ resource: "x" }), ...malformed },
         { call: "session", at, headers: named, query: here, ...refused },
         { call: "session", at, headers: session, query: there, ...foreign },
         { call: "session", at, headers: session, query: here, status: 200, answer: { ...visitor, sign_in: signIn } },
@@ -184,6 +220,50 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("an agent's 
       assert.deepStrictEqual((yield* asked({ host: "other.zone.example" })).assertion_keys, keys.slice(1))
       assert.notProperty(yield* asked({ host, session: secret("S") }), "assertion_keys")
     })
+  )
+
+  it.effect(
+    "learns whose an access token for its host is, and that only the owner's, a grantee's or a visitor's is let in",
+    () =>
+      Effect.gen(function* () {
+        const { issuer, token: made } = yield* TestIssuer
+        const { tunnels } = yield* TestServer.clientAs({ bearer: yield* bearerOf("owner") })
+        const params = { id: TunnelId.make(id) }
+        const as = (claims: Readonly<Record<string, unknown>>) =>
+          Effect.flatMap(made({ aud: resource, ...claims }), caller)
+        const ada = { sub: "ada", email: "Ada@Example.Test", email_verified: true }
+        const robot = yield* serviceAccountOf("owner", "robot", 1, { aud: resource })
+        assert.deepInclude((yield* as({ sub: "owner", aud: [resource.slice(0, -1)] })).said, {
+          subject: "owner",
+          client: null
+        })
+        assert.match(String((yield* caller(robot)).said["client"]), /^sa-/u)
+        for (const [name, claims, reason] of [
+          ["nobody of the tunnel", { sub: "guest" }, "account"],
+          ["not yet a visitor", ada, "account"],
+          ["for accounts", { sub: "owner", aud: "catenet" }, "token"],
+          ["for another host", { sub: "owner", aud: "https://other.zone.example/" }, "token"],
+          ["over", { sub: "owner", exp: 1 }, "token"],
+          ["of another issuer", { sub: "owner", iss: `${issuer}x` }, "token"],
+          ["an id token", { sub: "owner", typ: "ID" }, "token"]
+        ] as const) {
+          const { said, status } = yield* as(claims)
+          assert.deepStrictEqual([status, said["reason"]], [403, reason], name)
+        }
+        const foreign = yield* serviceAccountOf("else", "other", 2, { aud: resource })
+        assert.deepInclude((yield* caller(foreign)).said, { reason: "account" })
+        yield* tunnels.allowVisitor({ params, payload: { email: Schema.decodeSync(Email)("ada@example.test") } })
+        yield* tunnels.grant({ params, payload: { grantee: Subject.make("guest") } })
+        assert.deepInclude((yield* as(ada)).said, { subject: "ada", email: "ada@example.test" })
+        assert.deepInclude((yield* as({ ...ada, email_verified: false })).said, { reason: "account" })
+        assert.strictEqual((yield* as({ sub: "guest" })).status, 200)
+        yield* tunnels.disallowVisitor({ params: { ...params, email: Schema.decodeSync(Email)("ada@example.test") } })
+        assert.deepInclude((yield* as(ada)).said, { reason: "account" })
+        // It opens no account, whatever audience the control plane asks for.
+        const bearer = yield* made({ sub: "owner", aud: resource })
+        const { status } = yield* TestServer.raw("/me/account", { headers: { authorization: `Bearer ${bearer}` } })
+        assert.strictEqual(status, 401)
+      })
   )
 
   it.effect("notes that an agent enforces the policy only where it enforces all of it", () =>

@@ -48,14 +48,21 @@ export const bearerOf = (sub: string) =>
   )
 
 /** An access token of the service account `sub` that an account has made, as the provider of the realm words it. */
-export const serviceAccountOf = Effect.fnUntraced(function* (owner: string, sub: string, place = 1) {
+export const serviceAccountOf = Effect.fnUntraced(function* (
+  owner: string,
+  sub: string,
+  place = 1,
+  claims: Readonly<Record<string, unknown>> = {}
+) {
   const azp = `sa-${createHash("md5").update(sub).digest("hex")}`
   const row = { clientId: azp, owner, name: sub, state: "active", place, internalId: sub, createdAt: 1, dueAt: 1 }
   yield* SqlClient.SqlClient.use(
     (sql) => sql`insert into service_accounts ${sql.insert(row)} on conflict do nothing`
   ).pipe(Effect.provide(Layer.fresh(database)), Effect.orDie)
   yield* ready
-  return yield* TestIssuer.use(({ token }) => token({ sub, azp, preferred_username: `service-account-${azp}` }))
+  return yield* TestIssuer.use(({ token }) =>
+    token({ sub, azp, preferred_username: `service-account-${azp}`, ...claims })
+  )
 })
 
 /** The cookie value of a portal session, with a verified e-mail address or none. */
