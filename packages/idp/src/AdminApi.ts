@@ -6,16 +6,20 @@ import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import { Entropy } from "@catenet/platform/Entropy"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as HttpBodies from "./HttpBodies.ts"
+import type { Remembered } from "./MemoryAdapter.ts"
 import * as Passwords from "./Passwords.ts"
 import type { RealmClient, RealmUser } from "./Realm.ts"
 import { newSecret, type RealmStore } from "./RealmStore.ts"
 
 interface Call {
   readonly store: RealmStore
+  readonly remembered: Remembered
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly url: URL
   readonly parameter: string
+  /** What follows it in the path. */
+  readonly more: string
   readonly body: Readonly<Record<string, unknown>>
 }
 
@@ -164,7 +168,33 @@ const routes: ReadonlyArray<Route> = [
     }
   },
   { method: "POST", path: /^\/users$/, role: "manage-users", run: createUser },
-  { method: "PUT", path: /^\/users\/([^/]+)\/reset-password$/, role: "manage-users", run: resetPassword }
+  { method: "PUT", path: /^\/users\/([^/]+)\/reset-password$/, role: "manage-users", run: resetPassword },
+  {
+    method: "GET",
+    path: /^\/users\/([^/]+)\/consents$/,
+    role: "manage-users",
+    run: ({ parameter, remembered, response }) => {
+      const consents = remembered.consents(parameter).map(({ at, clientId, resources }) => ({
+        clientId,
+        grantedClientScopes: [],
+        createdDate: at * 1000,
+        lastUpdatedDate: at * 1000,
+        resources
+      }))
+      HttpBodies.json(response, 200, consents)
+    }
+  },
+  {
+    method: "DELETE",
+    path: /^\/users\/([^/]+)\/consents\/(.+)$/,
+    role: "manage-users",
+    run: (call) => {
+      const { more, parameter, remembered, response } = call
+      if (!remembered.revoke(parameter, decodeURIComponent(more)))
+        return notFound(call, "Consent nor offline token not found")
+      response.writeHead(204).end()
+    }
+  }
 ]
 
 /** Answers a request below `/admin/realms/<realm>`; `path` is what follows. `roles` are the caller's, absent: no valid token. */
@@ -173,6 +203,7 @@ export const answer = async (
   response: ServerResponse,
   options: {
     readonly store: RealmStore
+    readonly remembered: Remembered
     readonly path: string
     readonly url: URL
     readonly roles: ReadonlyArray<string> | undefined
@@ -185,8 +216,9 @@ export const answer = async (
     if (!options.roles.includes(route.role)) return HttpBodies.json(response, 403, { error: "HTTP 403 Forbidden" })
     const body = await HttpBodies.readJson(request)
     if (body === undefined) return HttpBodies.json(response, 400, { error: "The body is not a JSON object" })
-    const { store, url } = options
-    return route.run({ store, request, response, url, parameter: match[1] ?? "", body })
+    const { remembered, store, url } = options
+    const [, parameter = "", more = ""] = match
+    return route.run({ store, remembered, request, response, url, parameter, more, body })
   }
   return HttpBodies.json(response, 404, { error: "HTTP 404 Not Found" })
 }

@@ -8,8 +8,10 @@ import { createLocalJWKSet, errors as joseErrors, type JWTPayload, jwtVerify } f
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type Provider from "oidc-provider"
 import * as AdminApi from "./AdminApi.ts"
+import * as Applications from "./Applications.ts"
 import * as HttpBodies from "./HttpBodies.ts"
-import { protocol, userClaims } from "./KeycloakShape.ts"
+import { protocol, resource, scopes, userClaims } from "./KeycloakShape.ts"
+import * as MemoryAdapter from "./MemoryAdapter.ts"
 import * as Pages from "./Pages.ts"
 import * as RealmProvider from "./Provider.ts"
 import type { RealmOptions } from "./Realm.ts"
@@ -71,6 +73,7 @@ const makeRoom = async (provider: Provider, interaction: Interaction, accountId:
 export const start = async (options: RealmOptions): Promise<IdentityProvider> => {
   const store = await RealmStore.open(options)
   const attempts = new SignInAttempts(store)
+  const remembered = MemoryAdapter.make(store)
   const keys = publicKeys(store)
   const base = `/realms/${options.realm}`
   const adminBase = `/admin/realms/${options.realm}`
@@ -83,7 +86,9 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1]
     if (token === undefined) return undefined
     try {
-      return (await jwtVerify(token, keys, { issuer: `${origin}${base}`, algorithms: ["RS256"] })).payload
+      const { payload } = await jwtVerify(token, keys, { issuer: `${origin}${base}`, algorithms: ["RS256"] })
+      // A token for the host of a tunnel is in the hands of that tunnel's owner.
+      return [payload.aud].flat().some((aud) => Applications.isHost(aud ?? "")) ? undefined : payload
     } catch (cause) {
       if (cause instanceof joseErrors.JOSEError) return undefined
       throw cause
@@ -98,10 +103,42 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     HttpBodies.json(response, 401, { error: "invalid_token" })
   }
 
+  /** Asks a person about an application, or passes on the answer. */
+  const consent = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    { params, session }: Interaction,
+    form: URLSearchParams | undefined
+  ) => {
+    const clientId = String(params["client_id"])
+    const user = store.user(session?.accountId ?? "")
+    if (provider === undefined || user === undefined) return
+    if (form?.get("answer") === "yes") {
+      const grant = new provider.Grant({ clientId, accountId: user.id })
+      grant.addOIDCScope(scopes)
+      grant.addResourceScope(String(params["resource"] ?? resource), scopes)
+      return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } })
+    }
+    if (form?.get("answer") === "no") {
+      const denied = { error: "access_denied", error_description: "The person did not agree" }
+      return provider.interactionFinished(request, response, denied, { mergeWithLastSubmission: false })
+    }
+    const texts = textsFor(params["ui_locales"], request.headers["accept-language"])
+    const client = await provider.Client.find(clientId)
+    const asked = Applications.requestOf(clientId, client?.clientName, params)
+    const body = Pages.consent(texts, {
+      action: new URL(request.url ?? "/", origin).pathname,
+      account: user.email,
+      ...asked
+    })
+    HttpBodies.html(response, 200, RealmProvider.contentSecurityPolicy, body)
+  }
+
   const interaction = async (request: IncomingMessage, response: ServerResponse, path: string) => {
     if (provider === undefined) return
     const begun = await provider.interactionDetails(request, response)
     const form = request.method === "POST" ? new URLSearchParams(await HttpBodies.readText(request)) : undefined
+    if (begun.prompt.name === "consent") return consent(request, response, begun, form)
     const { remoteAddress } = request.socket
     const user =
       form && (await attempts.authenticate(remoteAddress, form.get("username") ?? "", form.get("password") ?? ""))
@@ -131,11 +168,17 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (options.publicUrl !== undefined) behindTls(request, options.publicUrl)
     const url = new URL(request.url ?? "/", origin)
-    const path = url.pathname.replace(/^\/realms\/master(?=\/)/, base)
+    // Clients of OAuth look for the metadata in front of the issuer's path (RFC 8414 section 3.1).
+    const path = url.pathname
+      .replace(/^\/realms\/master(?=\/)/, base)
+      .replace(
+        /^(\/\.well-known\/)(?:oauth-authorization-server|openid-configuration)(\/realms\/[^/]+)$/u,
+        "$2$1openid-configuration"
+      )
     if (path.startsWith(`${adminBase}/`)) {
       const claims = await bearerClaims(request)
       const roles = claims && managementRoles(claims)
-      return AdminApi.answer(request, response, { store, path: path.slice(adminBase.length), url, roles })
+      return AdminApi.answer(request, response, { store, remembered, path: path.slice(adminBase.length), url, roles })
     }
     if (path === "/health/ready")
       return HttpBodies.json(response, leaving ? 503 : 200, { status: leaving ? "DOWN" : "UP" })
@@ -163,7 +206,7 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
   options.prepare?.(server)
   const port = await listen(server, options.host, options.port)
   origin = options.publicUrl ?? `http://${options.host === "127.0.0.1" ? "localhost" : options.host}:${port}`
-  provider = RealmProvider.make(`${origin}${base}`, options, store, attempts)
+  provider = RealmProvider.make(`${origin}${base}`, options, store, attempts, remembered)
   provider.proxy = options.publicUrl !== undefined
   oidc = provider.callback()
   return {

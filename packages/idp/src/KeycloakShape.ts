@@ -9,10 +9,15 @@ export const scopes = "openid profile email offline_access"
 /** Names the one resource server of the realm inside the provider, which wants an absolute URI (RFC 8707). */
 export const resource = "urn:catenet:control-plane"
 
-/** What an access token for a client is made for. */
-export const resourceServer = (options: RealmOptions, store: RealmStore, clientId: string): ResourceServer => ({
+/** What an access token for a client is made for: the control plane, or the host of a tunnel, which `host` names. */
+export const resourceServer = (
+  options: RealmOptions,
+  store: RealmStore,
+  clientId: string,
+  host?: string
+): ResourceServer => ({
   scope: scopes,
-  audience: store.client(clientId)?.audience ?? options.audience,
+  audience: host ?? store.client(clientId)?.audience ?? options.audience,
   accessTokenFormat: "jwt",
   accessTokenTTL: options.accessTokenSeconds ?? 300,
   jwt: { sign: { alg: "RS256" } }

@@ -6,6 +6,7 @@ import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import type { Adapter as ProviderAdapter, AdapterFactory, AdapterPayload } from "oidc-provider"
+import { Registrations } from "./Applications.ts"
 import type { RealmClient } from "./Realm.ts"
 import type { RealmStore } from "./RealmStore.ts"
 
@@ -14,6 +15,7 @@ const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
 const makeClientMetadata = (client: RealmClient): AdapterPayload => ({
   client_id: client.clientId,
+  application_type: "web",
   ...(client.name === "" ? {} : { client_name: client.name }),
   ...(client.publicClient
     ? { token_endpoint_auth_method: "none" }
@@ -84,25 +86,67 @@ const inMemory = (model: string, memory: Memory): ProviderAdapter => {
   }
 }
 
+/** A sign-in of an application that a person has agreed to. */
+export interface Consent {
+  readonly clientId: string
+  /** Unix seconds. */
+  readonly at: number
+  readonly resources: ReadonlyArray<string>
+}
+
 const refused = async () => {
   throw new Error("Clients are changed by the admin REST only")
 }
 
-const ofClients = (store: RealmStore): ProviderAdapter => ({
+const ofClients = (store: RealmStore, registered: Registrations): ProviderAdapter => ({
   find: async (clientId) => {
     const client = store.client(clientId)
-    return client?.enabled === true ? makeClientMetadata(client) : undefined
+    if (client === undefined) return registered.find(clientId)
+    return client.enabled ? makeClientMetadata(client) : undefined
   },
   findByUid: async () => undefined,
   findByUserCode: async () => undefined,
-  upsert: refused,
+  upsert: async (id, payload) => registered.add(id, payload),
   consume: refused,
   destroy: refused,
   revokeByGrantId: refused
 })
 
 /** One memory for one provider. */
-export const make = (store: RealmStore): AdapterFactory => {
+export interface Remembered {
+  readonly adapter: AdapterFactory
+  /** What this person has agreed to, for applications that the realm has not declared. */
+  readonly consents: (accountId: string) => ReadonlyArray<Consent>
+  /** Ends all sign-ins of an application; false where there is none. */
+  readonly revoke: (accountId: string, clientId: string) => boolean
+}
+
+export const make = (store: RealmStore): Remembered => {
   const memory = new Memory()
-  return (model) => (model === "Client" ? ofClients(store) : inMemory(model, memory))
+  const registered = new Registrations()
+  const grantsOf = (accountId: string) =>
+    [...memory.entries].flatMap(([key, { payload }]) => {
+      const id = key.startsWith("Grant:") ? key.slice("Grant:".length) : ""
+      const { clientId = "" } = payload
+      const isTheirs = id !== "" && payload.accountId === accountId && store.client(clientId) === undefined
+      return isTheirs ? [{ id, clientId, at: payload.iat ?? 0, resources: Object.keys(payload.resources ?? {}) }] : []
+    })
+  return {
+    adapter: (model) => (model === "Client" ? ofClients(store, registered) : inMemory(model, memory)),
+    consents: (accountId) => {
+      const byClient = Map.groupBy(grantsOf(accountId), ({ clientId }) => clientId)
+      return Array.from(byClient, ([clientId, grants]) => ({
+        clientId,
+        at: Math.max(...grants.map(({ at }) => at)),
+        resources: [...new Set(grants.flatMap(({ resources }) => resources))]
+      }))
+    },
+    revoke: (accountId, clientId) => {
+      const grants = grantsOf(accountId).filter((grant) => grant.clientId === clientId)
+      const ids = new Set(grants.map(({ id }) => id))
+      for (const id of ids) memory.entries.delete(`Grant:${id}`)
+      memory.deleteWhere(({ grantId }) => grantId !== undefined && ids.has(grantId))
+      return ids.size > 0
+    }
+  }
 }

@@ -1,6 +1,7 @@
 /** The provider's few pages in the shell of the portal: no script, nothing from elsewhere. */
 import { Markup, markup } from "@catenet/platform/Markup"
 import { panelPage, shellSheet } from "@catenet/platform/PageStyles"
+import type { Request } from "./Applications.ts"
 import type { Texts } from "./Texts.ts"
 
 export const contentSecurityPolicy =
@@ -14,6 +15,7 @@ input { color: inherit; background: var(--panel); border: 1px solid var(--contro
 input[type=hidden] { display: none }
 button { font-weight: 650; cursor: pointer; border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent) }
 .panel > :last-child { margin-bottom: 0 }
+button.other { margin-top: 12px; background: transparent; color: var(--accent) }
 [role=alert] { color: var(--rot) }`
 
 const page = ({ language }: Texts, title: string, panel: Markup): string =>
@@ -27,6 +29,17 @@ export const signIn = (
     texts,
     texts.signIn,
     markup`${options.problem === undefined ? undefined : markup`<p role="alert">${options.problem}</p>`}<form method="post" action="${options.action}"><label for="username">${texts.email}</label><input id="username" name="username" autocomplete="username" required value="${options.name}"><label for="password">${texts.password}</label><input id="password" name="password" type="password" autocomplete="current-password" required><button type="submit">${texts.signIn}</button></form>`
+  )
+
+/** Asks whether an application may sign in as somebody. */
+export const consent = (
+  texts: Texts,
+  { account, action, name, resource, returnsTo, site }: Request & { readonly action: string; readonly account: string }
+): string =>
+  page(
+    texts,
+    texts.consent,
+    markup`<p>${texts.consentAsks(name, resource, account)}</p><p>${site === undefined ? texts.consentUnproved : texts.consentSite(site)} ${returnsTo === undefined ? texts.consentLocal : texts.consentReturns(returnsTo)}</p><form method="post" action="${action}"><button type="submit" name="answer" value="yes">${texts.consentYes}</button><button type="submit" name="answer" value="no" class="other">${texts.consentNo}</button></form>`
   )
 
 export const sentence = (texts: Texts, title: string, text: string): string =>

@@ -1,8 +1,10 @@
 /** The OpenID provider behind the realm, shaped like Keycloak's: paths, claims, and access tokens as signed JWTs. */
+import { Entropy } from "@catenet/platform/Entropy"
 import { createHash } from "node:crypto"
-import Provider, { type Configuration, interactionPolicy } from "oidc-provider"
+import Provider, { type Configuration, errors } from "oidc-provider"
+import * as Applications from "./Applications.ts"
 import { protocol, resource, resourceServer, scopes, userClaims } from "./KeycloakShape.ts"
-import * as MemoryAdapter from "./MemoryAdapter.ts"
+import type * as MemoryAdapter from "./MemoryAdapter.ts"
 import * as Pages from "./Pages.ts"
 import * as PasswordGrant from "./PasswordGrant.ts"
 import type { RealmOptions } from "./Realm.ts"
@@ -29,11 +31,13 @@ const styleHash = createHash("sha256").update(Pages.style).digest("base64")
 /** Strict, for pages of ours; the provider's own scripts never run. */
 export const contentSecurityPolicy = Pages.contentSecurityPolicy.replace("STYLE", styleHash)
 
-const interactions = (realm: string): Configuration["interactions"] => {
-  const policy = interactionPolicy.base()
-  policy.remove("consent")
-  return { policy, url: (_ctx, interaction) => `/realms/${realm}/interaction/${interaction.uid}` }
-}
+const interactions = (realm: string, store: RealmStore): Configuration["interactions"] => ({
+  policy: Applications.consented((clientId) => store.client(clientId) !== undefined),
+  url: (_ctx, interaction) => `/realms/${realm}/interaction/${interaction.uid}`
+})
+
+/** Tokens for the host of a tunnel say who somebody is, and open nothing at this provider. */
+const isForHost = (aud: unknown) => typeof aud === "string" && Applications.isHost(aud)
 
 /** The context of a request, as far as its language goes. */
 interface Asked {
@@ -80,13 +84,22 @@ const deviceFlow: NonNullable<NonNullable<Configuration["features"]>["deviceFlow
   }
 }
 
-const configuration = (options: RealmOptions, store: RealmStore): Configuration => ({
-  adapter: MemoryAdapter.make(store),
+const configuration = (
+  options: RealmOptions,
+  store: RealmStore,
+  { adapter }: MemoryAdapter.Remembered
+): Configuration => ({
+  adapter,
+  // Its redirects may lead to a program on the person's machine; the realm's own clients say otherwise.
+  clientDefaults: { application_type: "native" },
+  clientBasedCORS: (_ctx, origin, client) =>
+    store.client(client.clientId) === undefined &&
+    client.redirectUris?.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin) === true,
   jwks: { keys: [store.signingKey] },
   cookies: { keys: [store.cookieKey] },
   clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
   responseTypes: ["code"],
-  pkce: { required: () => false },
+  pkce: { required: (_ctx, { clientId }) => store.client(clientId) === undefined },
   scopes: scopes.split(" "),
   claims: { email: ["email", "email_verified"], profile: ["name", "preferred_username"] },
   conformIdTokenClaims: false,
@@ -99,24 +112,31 @@ const configuration = (options: RealmOptions, store: RealmStore): Configuration 
     device_authorization: `${protocol}/auth/device`,
     introspection: `${protocol}/token/introspect`,
     revocation: `${protocol}/revoke`,
+    registration: "/clients-registrations/openid-connect",
     pushed_authorization_request: `${protocol}/ext/par/request`,
     code_verification: "/device"
   },
-  interactions: interactions(options.realm),
+  interactions: interactions(options.realm, store),
   findAccount: (_ctx, id) => {
     const user = store.user(id)
     return user === undefined ? undefined : { accountId: id, claims: async () => userClaims(user) }
   },
-  // No consent page: a sign-in grants a client of this realm what it asks for.
+  // A sign-in grants a client of this realm what it asks for; for others a person has agreed just now.
   loadExistingGrant: async (ctx) => {
-    const { client, session } = ctx.oidc
+    const { client, result, session } = ctx.oidc
     if (client === undefined || session?.accountId === undefined) return undefined
+    const agreed = result?.consent?.grantId
+    if (agreed !== undefined) return ctx.oidc.provider.Grant.find(agreed)
+    if (store.client(client.clientId) === undefined) return undefined
     const grant = new ctx.oidc.provider.Grant({ clientId: client.clientId, accountId: session.accountId })
     grant.addOIDCScope(scopes)
     grant.addResourceScope(resource, scopes)
     await grant.save()
     return grant
   },
+  // An application on another machine does not end with the session of the browser in which somebody agreed to it.
+  expiresWithSession: async (_ctx, { clientId, scopes }) =>
+    store.client(clientId ?? "") !== undefined && !scopes.has("offline_access"),
   issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed("refresh_token"),
   formats: {
     customizers: {
@@ -130,6 +150,7 @@ const configuration = (options: RealmOptions, store: RealmStore): Configuration 
           realm_access: { roles: [`default-roles-${options.realm}`] },
           ...accessTokenClaims(store, clientId, accountId)
         })
+        if (isForHost(jwt.payload["aud"])) Reflect.deleteProperty(jwt.payload, "resource_access")
       }
     }
   },
@@ -161,9 +182,27 @@ const configuration = (options: RealmOptions, store: RealmStore): Configuration 
     },
     resourceIndicators: {
       enabled: true,
-      defaultResource: () => resource,
+      defaultResource: (_ctx, client) => {
+        if (store.client(client.clientId) !== undefined) return resource
+        throw new errors.InvalidTarget("resource must name the address that the token is for")
+      },
       useGrantedResource: () => true,
-      getResourceServerInfo: (_ctx, _indicator, client) => resourceServer(options, store, client.clientId)
+      getResourceServerInfo: (_ctx, indicator, { clientId }) => {
+        if (indicator === resource && store.client(clientId) !== undefined)
+          return resourceServer(options, store, clientId)
+        if (Applications.isHost(indicator)) return resourceServer(options, store, clientId, indicator)
+        throw new errors.InvalidTarget("resource must be the https address of a host, without a path")
+      }
+    },
+    registration: {
+      enabled: true,
+      issueRegistrationAccessToken: false,
+      idFactory: () => `app-${Entropy.randomUUID()}`
+    },
+    clientIdMetadataDocument: {
+      enabled: true,
+      ack: "draft-02",
+      allowClient: (_ctx, client) => Applications.isModest({ grant_types: client.grantTypes ?? [] })
     }
   },
   ttl: {
@@ -183,8 +222,14 @@ const configuration = (options: RealmOptions, store: RealmStore): Configuration 
   }
 })
 
-export const make = (issuer: string, options: RealmOptions, store: RealmStore, attempts: SignInAttempts): Provider => {
-  const provider = new Provider(issuer, configuration(options, store))
+export const make = (
+  issuer: string,
+  options: RealmOptions,
+  store: RealmStore,
+  attempts: SignInAttempts,
+  remembered: MemoryAdapter.Remembered
+): Provider => {
+  const provider = new Provider(issuer, configuration(options, store, remembered))
   PasswordGrant.register(provider, options, store, attempts)
   provider.use(async (ctx, next) => {
     ctx.set("Content-Security-Policy", contentSecurityPolicy)

@@ -1,0 +1,95 @@
+/**
+ * Applications that the realm has not declared, such as clients of MCP servers: they register themselves (RFC 7591), or their id is the
+ * address of a document that describes them (Client ID Metadata Documents). A person agrees to each of their sign-ins, and their tokens
+ * are for the host of one tunnel (RFC 8707), never for the control plane.
+ */
+import { FairPlaces } from "@catenet/platform/FairPlaces"
+import { addressBlock } from "@catenet/platform/IpAddress"
+import { Scheduler } from "@catenet/platform/Scheduler"
+import { TokenBuckets } from "@catenet/platform/TokenBuckets"
+import Provider, { type AdapterPayload, type ClientMetadata, errors, interactionPolicy } from "oidc-provider"
+
+/** Applications that have registered themselves. */
+const maxRegistered = 2000
+const registrationsPerMinute = 20
+
+/** What an application may do: sign a person in, and stay signed in. */
+const grants = new Set(["authorization_code", "refresh_token"])
+
+/** Whether an application gets no grant beyond those. */
+export const isModest = ({ grant_types = [] }: Pick<ClientMetadata, "grant_types">): boolean =>
+  grant_types.every((grant) => grants.has(grant))
+
+/** A resource indicator that names the host of a tunnel. */
+export const isHost = (resource: string): boolean => /^https:\/\/[a-z0-9.-]{1,253}(?::[0-9]{1,5})?\/?$/u.test(resource)
+
+class TooManyRegistrations extends errors.OIDCProviderError {
+  override readonly error_description = "Too many applications were registered from this network"
+  constructor() {
+    super(429, "slow_down")
+  }
+}
+
+/** Kept in memory, as are the sign-ins of the applications. One network fills a part only. */
+export class Registrations {
+  readonly #places = new FairPlaces(maxRegistered)
+  readonly #rate = new TokenBuckets(registrationsPerMinute)
+  readonly #byId = new Map<string, AdapterPayload>()
+
+  find(id: string): AdapterPayload | undefined {
+    return this.#byId.get(id)
+  }
+
+  add(id: string, payload: AdapterPayload): void {
+    const from = addressBlock(Provider.ctx?.req.socket.remoteAddress ?? "")
+    if (!isModest(payload))
+      throw new errors.InvalidClientMetadata("grant_types may have authorization_code and refresh_token")
+    if (!this.#rate.take(from, Scheduler.monotonicMillis()).allowed) throw new TooManyRegistrations()
+    const holder = { isIdle: () => true, evict: () => void this.#byId.delete(id) }
+    if (this.#places.take(from, holder) === undefined) throw new TooManyRegistrations()
+    this.#byId.set(id, payload)
+  }
+}
+
+/** Sign-ins that a person has to agree to; `isDeclared` tells the realm's own clients. */
+export const consented = (isDeclared: (clientId: string) => boolean) => {
+  const policy = interactionPolicy.base()
+  const { Check } = interactionPolicy
+  const mustAgree = new Check("application", "people agree to each sign-in of an application", ({ oidc }) =>
+    isDeclared(oidc.client?.clientId ?? "") || oidc.result?.consent !== undefined
+      ? Check.NO_NEED_TO_PROMPT
+      : Check.REQUEST_PROMPT
+  )
+  policy.get("consent")?.checks.add(mustAgree)
+  return policy
+}
+
+/** What a person is asked to agree to. */
+export interface Request {
+  /** As the application calls itself. */
+  readonly name: string
+  /** Where its document is, if its id is the address of one. */
+  readonly site: string | undefined
+  /** Where the browser is sent with the answer; undefined for a program on the person's own machine. */
+  readonly returnsTo: string | undefined
+  readonly resource: string
+}
+
+const hostOf = (address: unknown) =>
+  typeof address === "string" && URL.canParse(address) ? new URL(address) : undefined
+
+/** The request behind a prompt. */
+export const requestOf = (
+  clientId: string,
+  name: string | undefined,
+  params: Readonly<Record<string, unknown>>
+): Request => {
+  const returns = hostOf(params["redirect_uri"])
+  const isLocal = returns !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])$/u.test(returns.hostname)
+  return {
+    name: (name ?? clientId).slice(0, 100),
+    site: clientId.startsWith("https://") ? hostOf(clientId)?.host : undefined,
+    returnsTo: isLocal ? undefined : returns?.protocol === "https:" ? returns.host : returns?.protocol,
+    resource: hostOf(params["resource"])?.host ?? ""
+  }
+}
