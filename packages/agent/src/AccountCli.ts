@@ -151,7 +151,7 @@ export const tunnel = Command.make("tunnel", {}, group("ct-agent tunnel", "creat
   Command.withSubcommands([create, remove])
 )
 
-const commonFlags = {
+export const commonFlags = {
   name: Flag.String("name").pipe(
     Flag.optional,
     Flag.withMetavar("NAME"),

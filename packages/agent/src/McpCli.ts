@@ -2,7 +2,8 @@
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { confirm } from "./Flags.ts"
-import { group, loaded } from "./LoadedCommand.ts"
+import { loaded } from "./LoadedCommand.ts"
+import { serve, serveDescription, serveExamples, serveFlags } from "./McpServeCli.ts"
 
 const optionalText = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(
@@ -114,10 +115,13 @@ const gateway = Command.make(
   ])
 )
 
-export const mcp = Command.make("mcp", {}, group("ct-agent mcp", "share, gateway or add")).pipe(
-  Command.withDescription("Shares servers of the Model Context Protocol, and sets up its clients."),
-  Command.withShortDescription("Share MCP servers, set up MCP clients"),
+export const mcp = Command.make("mcp", serveFlags, serve).pipe(
+  Command.withDescription(
+    `${serveDescription} The subcommands share a server over a channel, which only two machines can read, and set up clients.`
+  ),
+  Command.withShortDescription("Give MCP servers a public address, share them, set up MCP clients"),
   Command.withExamples([
+    ...serveExamples,
     { command: "ct-agent mcp add cursor --config peer.env", description: "See also ct-agent channel mcp" }
   ]),
   Command.withSubcommands([share, gateway, add])

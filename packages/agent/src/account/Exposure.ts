@@ -123,7 +123,11 @@ export const originOf = Effect.fnUntraced(function* (target: string) {
 
 /** What tells the services of one machine apart. */
 const kindOf = (place: OriginPlace) =>
-  "host" in place ? place.port : basename(resolve(place.path)).replaceAll(/[^A-Za-z0-9.-]+/gu, "-") || "files"
+  place._tag === "Mcp"
+    ? "mcp"
+    : "host" in place
+      ? place.port
+      : basename(resolve(place.path)).replaceAll(/[^A-Za-z0-9.-]+/gu, "-") || "files"
 
 /** Agents of one tunnel share its visitors, so each machine and port gets its own name. */
 export const nameOf = ({ name, origin, port }: Pick<Exposure, "name" | "origin" | "port">) =>
@@ -141,7 +145,7 @@ export const keptOrigin = Effect.fnUntraced(function* (stateDir: string | undefi
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
 })
 
-type Place = Pick<Exposed, "hostname" | "stateDir">
+type Place = Pick<Exposed, "hostname" | "stateDir"> & { readonly url?: string }
 
 /** With its own certificate the name becomes end-to-end (gruen); until then the edge terminates TLS. */
 const modeOf = ({ port }: Exposure, { hostname, stateDir }: Place) =>
@@ -162,6 +166,7 @@ const settingsOf = (exposure: Exposure, exposed: Place) => {
       CT_AGENT_CP_URL: account.controlPlane,
       CT_AGENT_ORIGIN: formatOrigin(origin),
       CT_AGENT_STATE_DIR: exposed.stateDir,
+      ...(origin._tag === "Mcp" && exposed.url !== undefined ? { CT_AGENT_MCP_ADDRESS: exposed.url } : {}),
       ...modeOf(exposure, exposed)
     })
   )
@@ -189,7 +194,7 @@ export const serve = Effect.fn("Exposure.serve")(function* <R>(
   const { origin } = yield* settingsOf(exposure, { hostname: "any.example", stateDir: base })
   yield* OriginConnections.check(origin)
   // Said before the control plane has answered.
-  if (port?.protocol !== "udp") yield* Effect.forkScoped(awaitService(origin))
+  if (port?.protocol !== "udp" && origin.mcp === undefined) yield* Effect.forkScoped(awaitService(origin))
   yield* PrivateFile.folder(base)
   if (!(yield* FolderLock.take(base, `${Buffer.from(name).toString("base64url")}.lock`)))
     return yield* new UsageWrong({

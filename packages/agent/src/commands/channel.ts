@@ -128,7 +128,7 @@ const usedAs = (settings: Settings, use: Use): Settings => {
 }
 
 /** A value would be in the list of processes; a variable of this program may be a key. */
-const allowed = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+export const allowed = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
   for (const name of names) {
     if (!/^[A-Za-z_]\w*$/u.test(name))
       return yield* new UsageWrong({

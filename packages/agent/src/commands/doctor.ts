@@ -122,21 +122,23 @@ const publicName = Effect.fnUntraced(function* ({ hostname, mode }: Settings.Set
 const origin = ({ origin }: Settings.Settings) =>
   origin.protocol === "udp"
     ? Effect.succeed(DoctorCheck.skipped("origin", "a UDP service does not say whether it is there"))
-    : DoctorCheck.run(
-        "origin",
-        Effect.gen(function* () {
-          const { connect, name } = yield* OriginConnections.open(origin)
-          const socket = yield* connect()
-          socket.destroy()
-          return `${name} accepts connections`
-        }).pipe(
-          Effect.catchTag("OriginDown", (down) =>
-            Effect.fail(new Unreachable({ detail: `${clause(down.message)}. ${remedyOf(down)}` }))
-          ),
-          Effect.scoped,
-          Effect.provide(AgentMetrics.layer)
+    : origin.place._tag === "Mcp"
+      ? Effect.succeed(DoctorCheck.skipped("origin", "the agent starts the MCP server when a client calls"))
+      : DoctorCheck.run(
+          "origin",
+          Effect.gen(function* () {
+            const { connect, name } = yield* OriginConnections.open(origin)
+            const socket = yield* connect()
+            socket.destroy()
+            return `${name} accepts connections`
+          }).pipe(
+            Effect.catchTag("OriginDown", (down) =>
+              Effect.fail(new Unreachable({ detail: `${clause(down.message)}. ${remedyOf(down)}` }))
+            ),
+            Effect.scoped,
+            Effect.provide(AgentMetrics.layer)
+          )
         )
-      )
 
 const judged = (where: string, certificate: X509Certificate, host: string) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>

@@ -36,7 +36,7 @@ export const lines = (text: string): ReadonlyArray<string> => {
   )
 }
 
-interface Common {
+export interface Common {
   readonly name: Option.Option<string>
   readonly host: Option.Option<string>
   readonly login: boolean
@@ -85,10 +85,11 @@ const originVariables = Effect.fnUntraced(function* (
 
 type OriginVariables = Readonly<Record<string, string>>
 
-const serve = (
+export const serve = (
   { controlPlane, host, inspect, login, name, qr, rm }: Common,
   origin: OriginPlace,
-  ofOrigin: Effect.Effect<OriginVariables>
+  ofOrigin: Effect.Effect<OriginVariables>,
+  shown: (url: string) => string = (url) => url
 ) =>
   Effect.gen(function* () {
     const named = Option.map(controlPlane, baseUrl.parse)
@@ -112,8 +113,9 @@ const serve = (
     }
     const { live } = yield* Screen
     const inspecting = Option.getOrElse(inspect, () => live)
-    const serving = Exposure.serve(exposure, ({ url }) =>
-      Effect.all(
+    const serving = Exposure.serve(exposure, (exposed) => {
+      const url = shown(exposed.url)
+      return Effect.all(
         [
           inspecting ? Inspector.start(values.stateDir) : Effect.void,
           announce(url, qr),
@@ -124,7 +126,7 @@ const serve = (
           discard: true
         }
       )
-    )
+    })
     yield* Effect.raceFirst(serving, Signals.first)
     if (rm) yield* Exposure.remove(exposure)
     else

@@ -2,14 +2,17 @@
  * Lets the inspector see what passes on a connection to the origin. Every visit ends in such a connection, in HTTP/1.1 and readable,
  * whoever ended its TLS and whatever version the visitor speaks; without an inspector no connection is touched.
  */
-import type { Recorded } from "./Exchange.ts"
-import type { Recording } from "./Recording.ts"
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import type { Duplex } from "node:stream"
 import type { Inspection } from "../observe/Inspection.ts"
 import { ExchangeFollower } from "./ExchangeFollower.ts"
+import type { Recorded, Recording } from "./Recording.ts"
 
 type Done = (error?: Error | null) => void
+interface Part {
+  readonly chunk: unknown
+  readonly encoding: BufferEncoding
+}
 
 const bytesOf = (chunk: unknown, encoding: BufferEncoding | undefined) =>
   Buffer.isBuffer(chunk)
@@ -33,51 +36,31 @@ export const tap = (socket: Duplex, recording: Recording, visit: Recorded, onFau
   const follower = new ExchangeFollower(recording, visit)
   let isFollowed = true
   /** A fault in the inspector is no fault of the visit. */
-  const failed = (error: unknown) => {
-    isFollowed = false
-    onFault(error)
-  }
-  const requested = (chunk: unknown, encoding: BufferEncoding) => {
+  const see = (seeing: () => void) => {
     if (!isFollowed) return
     try {
-      follower.requested(bytesOf(chunk, encoding))
+      seeing()
     } catch (error) {
-      failed(error)
-    }
-  }
-  const closed = (inOrder: boolean) => {
-    if (!isFollowed) return
-    try {
-      follower.closed(inOrder)
-    } catch (error) {
-      failed(error)
-    }
-  }
-  const responded = (chunk: unknown, encoding: BufferEncoding | undefined) => {
-    if (!isFollowed) return
-    try {
-      follower.responded(bytesOf(chunk, encoding))
-    } catch (error) {
-      failed(error)
+      isFollowed = false
+      onFault(error)
     }
   }
   const push = socket.push.bind(socket)
   const write = socket._write.bind(socket)
   const writev = socket._writev?.bind(socket)
   socket.push = (chunk: unknown, encoding?: BufferEncoding) => {
-    if (chunk === null) closed(true)
-    else responded(chunk, encoding)
+    see(() => (chunk === null ? follower.closed(true) : follower.responded(bytesOf(chunk, encoding))))
     return push(chunk, encoding)
   }
   socket._write = (chunk: unknown, encoding: BufferEncoding, done: Done) => {
-    requested(chunk, encoding)
+    see(() => follower.requested(bytesOf(chunk, encoding)))
     write(chunk, encoding, done)
   }
   if (writev !== undefined)
     socket._writev = (parts: Array<{ chunk: unknown; encoding: BufferEncoding }>, done: Done) => {
-      for (const { chunk, encoding } of parts) requested(chunk, encoding)
+      see(() => parts.forEach(({ chunk, encoding }: Part) => follower.requested(bytesOf(chunk, encoding))))
       writev(parts, done)
     }
-  socket.once("close", () => closed(false))
+  socket.once("close", () => see(() => follower.closed(false)))
   return follower
 }

@@ -2,14 +2,13 @@
  * Sends a recorded request to its origin again, as it was or edited. It goes from here to the origin, past the edge and its gate, on a
  * connection of its own, and is recorded as a request of its own.
  */
-import type { Exchange } from "./Exchange.ts"
-import { tap } from "./OriginTap.ts"
-import type { Recording } from "./Recording.ts"
-import { mask, maskField, maskTarget } from "./Secrets.ts"
 import { ended } from "@catenet/domain/values/Sentence"
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Data, Effect } from "effect"
 import * as MessageHead from "./MessageHead.ts"
+import { tap } from "./OriginTap.ts"
+import type { Exchange, Recording } from "./Recording.ts"
+import { mask, maskField, maskTarget } from "./Secrets.ts"
 
 /** What replaces parts of the request. Values that are still masked stay as they were. */
 export interface Edit {
@@ -101,8 +100,7 @@ export const replay = Effect.fn("Replay.replay")(function* (
   return yield* Effect.callback<Exchange>((resume) => {
     const follower = tap(socket, recording, visit, onFault)
     const done = () => {
-      const last = follower.last === undefined ? undefined : recording.get(follower.last)
-      if (last !== undefined) resume(Effect.succeed(last))
+      if (follower.last !== undefined) resume(Effect.succeed(follower.last))
     }
     follower.whenOver(done)
     socket.on("error", () => undefined)

@@ -1,6 +1,6 @@
 /** Calls of the control plane by which an agent learns the policy of its tunnel and whose a visitor's session is. */
 import { AgentCallsApi } from "@catenet/domain/api/AgentCallsApi"
-import type { GateAnswer, GateEntry } from "@catenet/domain/tunnels/GateVisit"
+import type { GateAnswer, GateCaller, GateEntry } from "@catenet/domain/tunnels/GateVisit"
 import { BrowserHash } from "@catenet/domain/tunnels/GateVisit"
 import type { TunnelPolicy } from "@catenet/domain/tunnels/TunnelPolicy"
 import { Hex64 } from "@catenet/domain/values/Hex"
@@ -37,6 +37,12 @@ export interface PolicyClient {
     readonly code: GateToken
     readonly browser: string
   }) => Effect.Effect<GateEntry | undefined, Error>
+  /** Whose an access token is that is made for this address, the host's; the reason where it is refused. */
+  readonly caller: (shown: {
+    readonly host: Hostname
+    readonly resource: string
+    readonly bearer: Redacted.Redacted
+  }) => Effect.Effect<GateCaller | "token" | "account", Error>
   /** By the SHA-256 of the session's token. */
   readonly session: (host: Hostname, id: string) => Effect.Effect<GateAnswer, Error>
   readonly endSession: (host: Hostname, id: string) => Effect.Effect<void, Error>
@@ -82,6 +88,11 @@ export const make = Effect.fnUntraced(function* (
     redeem: ({ browser, code, host }) =>
       bounded(client.redeem({ payload: { token, host, code, browser: BrowserHash.make(browser) } })).pipe(
         Effect.catchTag("GateCodeRefused", () => Effect.undefined),
+        Effect.mapError(asError)
+      ),
+    caller: (shown) =>
+      bounded(client.caller({ payload: { token, ...shown } })).pipe(
+        Effect.catchTag("CallerRefused", ({ reason }) => Effect.succeed(reason)),
         Effect.mapError(asError)
       ),
     session: (host, id) => Effect.mapError(bounded(client.session(about(host, id))), asError),

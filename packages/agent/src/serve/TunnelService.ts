@@ -43,6 +43,7 @@ import * as OriginProbe from "../tunnel/OriginProbe.ts"
 import * as Registrar from "../tunnel/Registrar.ts"
 import * as TlsAlpnResponder from "../tunnel/TlsAlpnResponder.ts"
 import * as TlsTermination from "../tunnel/TlsTermination.ts"
+import * as McpService from "./McpService.ts"
 import * as TunnelCertificate from "./TunnelCertificate.ts"
 
 const readToken = Schema.decodeEffect(RoutingToken)
@@ -68,18 +69,24 @@ const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
   return terminate === undefined ? undefined : yield* CertificatePair.watch(terminate)
 })
 
+/** Asks the control plane as this agent; undefined where it is not enrolled. */
+const policyClientOf = Effect.fnUntraced(function* ({ controlPlane }: Settings.Settings, { identity, token }: Served) {
+  if (identity === undefined || token === undefined) return undefined
+  const routingToken = yield* Effect.orDie(readToken(Hex.encode(Redacted.value(token))))
+  return yield* PolicyClient.make(controlPlane, routingToken, identity.seed).pipe(Effect.provide(OutgoingHttp.layer))
+})
+
 /** What an enrolled agent enforces that ends the TLS of its visitors. */
 const enforcementOf = Effect.fnUntraced(function* (
   config: Settings.Settings,
   pair: TunnelCertificate.Pair,
-  { identity, token }: Served
+  served: Served
 ) {
-  const { controlPlane, mode, policyMaxAge, stateDir } = config
+  const { identity, token } = served
+  const { mode, policyMaxAge, stateDir } = config
   if (pair === undefined || mode !== "browser" || identity === undefined || token === undefined) return undefined
-  const routingToken = yield* Effect.orDie(readToken(Hex.encode(Redacted.value(token))))
-  const client = yield* PolicyClient.make(controlPlane, routingToken, identity.seed).pipe(
-    Effect.provide(OutgoingHttp.layer)
-  )
+  const client = yield* policyClientOf(config, served)
+  if (client === undefined) return undefined
   const tunnel = TokenEncoding.hash(native, token)
   const file = yield* KeptPolicy.fileIn(stateDir)
   const policy = yield* KeptPolicy.make({ client, file, tunnel, maxAgeSeconds: policyMaxAge })
@@ -161,7 +168,10 @@ const tunnel = Effect.fnUntraced(function* (
 ) {
   const { agentId, identity, token } = onboarded
   const streams = yield* Origin.make
-  const origin = yield* OriginConnections.open(config.origin)
+  const origin = yield* OriginConnections.open(
+    config.origin,
+    yield* McpService.endpointOf(config, policyClientOf(config, onboarded))
+  )
   const enforcement = yield* enforcementOf(config, pair, onboarded)
   const ofVisitors = Effect.suspend(() =>
     config.mode === "port"

@@ -1,11 +1,12 @@
 /** Where the local service is, and how it is spoken to. */
-import { HostHeader, type OriginPlace, originPlace } from "@catenet/domain/rules/Route"
+import { HostHeader, type OriginPlace as Place, originPlace } from "@catenet/domain/rules/Route"
 import { isIP } from "@catenet/platform/IpAddress"
 import * as Parser from "@catenet/platform/Parser"
 import { Result, Schema } from "effect"
 import { formatHostPort, type HostPort, parseHostPort } from "./HostPort.ts"
 
-export type { OriginPlace }
+/** Also the command of a stdio MCP server, which the agent starts. Only its operator can name one. */
+export type OriginPlace = Place | { readonly _tag: "Mcp"; readonly command: string }
 
 export const formatOrigin = (place: OriginPlace): string => {
   switch (place._tag) {
@@ -17,6 +18,8 @@ export const formatOrigin = (place: OriginPlace): string => {
       return `unix:${place.path}`
     case "Folder":
       return `file:${place.path}`
+    case "Mcp":
+      return `mcp:${place.command}`
   }
 }
 
@@ -38,8 +41,10 @@ export const readOrigin = (text: string): OriginPlace | string => {
 }
 
 export const origin: Parser.Parser<OriginPlace> = Parser.make(
-  "host:port, an address such as https://host:port or h2c://host:port, unix:/path of a socket, or file:path of a folder",
+  "host:port, an address such as https://host:port or h2c://host:port, unix:/path of a socket, file:path of a folder, or mcp:command",
   (text) => {
+    const [, command] = /^mcp:\s*(\S.*)$/su.exec(text) ?? []
+    if (command !== undefined) return { _tag: "Mcp", command }
     const place = readOrigin(text)
     // A port alone is an address on the command line and in the file of services only.
     return typeof place === "string" || /^\d+$/u.test(text) ? undefined : place

@@ -5,6 +5,7 @@ import { type ConfigProvider, Effect, FileSystem } from "effect"
 import * as CustomCa from "./CustomCa.ts"
 import * as EnvironmentFile from "./EnvironmentFile.ts"
 import * as LoginVariables from "./LoginVariables.ts"
+import * as McpVariables from "./McpVariables.ts"
 import { formatOrigin } from "./OriginAddress.ts"
 import * as TunnelTransports from "./TunnelTransports.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
@@ -29,7 +30,7 @@ const pairOf = ({ certificate, certificateFolder, key }: VariableReader.PartialV
 
 const unsetOne = "unset one of the two"
 
-const schemeOf = (origin: string) => /^(?:https|h2c):\/\/|^(?:unix|file):/u.exec(origin)?.[0]
+const schemeOf = (origin: string) => /^(?:https|h2c):\/\/|^(?:unix|file|mcp):/u.exec(origin)?.[0]
 
 /** Rules across the variables. */
 const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<Problems.Problem> => {
@@ -53,7 +54,7 @@ const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<P
         scheme === "unix:" ? "does not work with CT_AGENT_ORIGIN_PROTO=udp" : "works with CT_AGENT_MODE=browser only",
         `set the mode and unset CT_AGENT_ORIGIN_PROTO, or remove ${scheme}`
       ),
-    (scheme === "h2c://" || scheme === "file:") &&
+    (scheme === "h2c://" || scheme === "file:" || scheme === "mcp:") &&
       proxyProtocol === "v2" &&
       Problems.problem(
         `${scheme} in CT_AGENT_ORIGIN`,
@@ -114,6 +115,7 @@ const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<P
     terminates &&
       key === undefined &&
       Problems.unset("CT_AGENT_TLS_KEY", "set it, or CT_ACME_CERT_OUT_DIR, to say where the private key is"),
+    McpVariables.rules(values, scheme === "mcp:"),
     CustomCa.rules(values),
     TunnelTransports.rules(values)
   )
@@ -137,7 +139,7 @@ const warningsOf = (values: Values): ReadonlyArray<string> => {
     warnings.push("CT_ACME_DIRECTORY_URL has no effect without CT_ACME_CERT_OUT_DIR. Set both, or neither.")
   const scheme = schemeOf(formatOrigin(values.origin)) ?? ""
   const needsTerminate = [
-    ...(["h2c://", "file:"].includes(scheme) ? [`${scheme} in CT_AGENT_ORIGIN`] : []),
+    ...(["h2c://", "file:", "mcp:"].includes(scheme) ? [`${scheme} in CT_AGENT_ORIGIN`] : []),
     ...(values.hostHeader === "keep" ? [] : ["CT_AGENT_ORIGIN_HOST_HEADER"])
   ]
   if (values.tls === "passthrough" && values.certificateFolder !== undefined)
@@ -173,6 +175,7 @@ const originOf = (values: Values) => {
     proxyProtocol: values.proxyProtocol,
     ...(values.trustedProxies === undefined ? {} : { trustedProxies: values.trustedProxies }),
     healthPath: values.healthPath,
+    ...(values.origin._tag === "Mcp" ? { mcp: McpVariables.of(values) } : {}),
     /** Set when the agent terminates TLS: the files of the chain and the key. */
     terminate:
       values.tls === "terminate" && certificate !== undefined && key !== undefined

@@ -8,6 +8,7 @@ import { normalHost } from "@catenet/wire/frames/HostName"
 import { maxAgentIdBytes } from "@catenet/wire/frames/MuxRegister"
 import * as CustomCa from "./CustomCa.ts"
 import { baseUrl, hostPort, listenAddress } from "./HostPort.ts"
+import * as McpVariables from "./McpVariables.ts"
 import * as OriginAddress from "./OriginAddress.ts"
 import { transports } from "./TunnelTransports.ts"
 
@@ -65,8 +66,9 @@ export const variables = {
     OriginAddress.origin,
     "127.0.0.1:8080",
     "Address of the local service: `host:port`, `https://host:port` with TLS, `h2c://host:port` for HTTP/2 without TLS, " +
-      "`unix:/path` of a socket, or `file:path` of a folder."
+      "`unix:/path` of a socket, `file:path` of a folder, or `mcp:command` of a stdio MCP server, which the agent starts."
   ),
+  ...McpVariables.variables,
   originCa: optional(
     "CT_AGENT_ORIGIN_CA",
     Parser.path,

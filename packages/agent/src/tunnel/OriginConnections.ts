@@ -8,12 +8,12 @@ import { isIP } from "@catenet/platform/IpAddress"
 import { createSecureContext, getCACertificates, type Socket, Sockets } from "@catenet/platform/Sockets"
 import * as Http2Origin from "@catenet/proxy/internal/http2/Http2Origin"
 import { resettable } from "@catenet/wire/transport/Abort"
-import { Effect, FileSystem, Schedule } from "effect"
+import { Effect, FileSystem, Schedule, type Scope } from "effect"
 import { join } from "node:path"
 import type { ConnectionOptions, SecureContext, TLSSocket } from "node:tls"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { HostPort } from "../settings/HostPort.ts"
-import { formatOrigin, hostFieldOf } from "../settings/OriginAddress.ts"
+import { formatOrigin, hostFieldOf, type OriginPlace } from "../settings/OriginAddress.ts"
 import type { Origin as Settings } from "../settings/Settings.ts"
 import * as Origin from "./Origin.ts"
 
@@ -110,13 +110,16 @@ const securing = (address: HostPort, origin: Settings, trust: Trust) => {
     )
 }
 
+/** The endpoint of an MCP server is at no path of its own. */
+const pathOf = (place: Exclude<OriginPlace, { readonly host: string }>) => (place._tag === "Mcp" ? "" : place.path)
+
 /** How connections are opened to this place, without the Host field. */
 const reachOf = (origin: Settings, trust: Trust) => {
   const { place } = origin
   const name = formatOrigin(place)
   const direct = (opening?: Uint8Array) =>
     Effect.tap(
-      Origin.connected("host" in place ? { host: place.host, port: place.port } : { path: place.path }, name),
+      Origin.connected("host" in place ? { host: place.host, port: place.port } : { path: pathOf(place) }, name),
       (socket) => Effect.sync(() => opening !== undefined && socket.write(opening))
     )
   const secure = place._tag === "Tls" ? securing(place, origin, trust) : undefined
@@ -138,13 +141,21 @@ const privateSocket = Effect.gen(function* () {
   return join(yield* fs.makeTempDirectoryScoped({ prefix: "ct-agent-" }), "origin")
 })
 
-/** Where the files of a folder are asked for. */
-const filesOf = Effect.fnUntraced(function* (name: string, folder: string, isListed: boolean) {
+/** Where a server of this program is asked. */
+const servedAt = Effect.fnUntraced(function* (name: string, server: AtSocket) {
   const path = yield* privateSocket
-  const { open } = yield* Effect.promise(() => import("./FolderOrigin.ts"))
-  yield* open(path, folder, isListed)
+  yield* server(path)
   return Origin.bounded(name, Origin.connected({ path }, name))
 }, Effect.orDie)
+
+/** Where the files of a folder are asked for. */
+const filesOf = Effect.fnUntraced(function* (name: string, folder: string, isListed: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  const { open } = yield* Effect.promise(() => import("./FolderOrigin.ts"))
+  return yield* servedAt(name, (path) =>
+    Effect.orDie(Effect.provideService(open(path, folder, isListed), FileSystem.FileSystem, fs))
+  )
+})
 
 /** Where an origin that speaks HTTP/2 is spoken to by HTTP/1.1. */
 const doorOf = Effect.fnUntraced(function* (name: string, reach: Http2Origin.Reach) {
@@ -168,8 +179,11 @@ const doorOf = Effect.fnUntraced(function* (name: string, reach: Http2Origin.Rea
   return Effect.flatMap(taken, (own) => (own === undefined ? Origin.connected({ path }, name) : Effect.succeed(own)))
 }, Effect.orDie)
 
-/** The origin with its connections, for as long as the scope is open. */
-export const open = Effect.fn("OriginConnections.open")(function* (origin: Settings) {
+/** Serves HTTP at a socket in the file system, for as long as the scope is open. */
+export type AtSocket = (path: string) => Effect.Effect<void, never, Scope.Scope>
+
+/** The origin with its connections, for as long as the scope is open. An MCP server is behind its endpoint. */
+export const open = Effect.fn("OriginConnections.open")(function* (origin: Settings, endpoint?: AtSocket) {
   const { place } = origin
   const name = formatOrigin(place)
   const { over, pass } = reachOf(origin, yield* trustOf(origin))
@@ -184,7 +198,7 @@ export const open = Effect.fn("OriginConnections.open")(function* (origin: Setti
       })
     : place._tag === "Folder"
       ? yield* filesOf(name, place.path, origin.listing)
-      : undefined
+      : endpoint && (yield* servedAt(name, endpoint))
   const connect = atDoor === undefined ? over(["http/1.1"]) : () => atDoor
   const host = hostFieldOf(place, origin.hostHeader)
   const opened: OpenOrigin = {

@@ -11,10 +11,14 @@ holds({
     ],
     maxVisits: ["tunnel/FirstRequestHead", "%s leaves room for those of another address"],
     maxStalled: ["../edge/terminate/SlowReaders", "another address keeps its own"],
+    maxEndpointSessions: ["mcp/Sessions", "leave room for another caller when one has taken all places"],
+    maxLargeBodies: ["mcp/Sessions", "of one caller leave room for another's"],
+    wrongPerMinute: ["mcp/Sessions", "of one network are no longer asked about after thirty in a minute"],
     "mesh/DirectListener maxStrangers": ["mesh/DirectPath", "has strangers of one address leave room for another"]
   },
   own: {
     "clients that have proved a capability of this agent": ["mesh/DirectListener maxClients"],
+    "access tokens that the control plane has admitted": ["maxTokens"],
     "programs of this machine": [
       "maxCallers",
       "connect/PortForward maxWaiting",
@@ -35,7 +39,11 @@ holds({
       "mostResets",
       "maxRestMillis",
       "maxUnanswered",
-      "maxAsked"
+      "maxAsked",
+      "maxPending",
+      "maxEvents",
+      "maxEarly",
+      "maxUnread"
     ],
     "the agent's own work": [
       "maxNonces",
@@ -67,6 +75,7 @@ holds({
       "maxForm",
       "maxShown",
       "maxBody",
+      "maxBatch",
       "maxMessage",
       "maxListed",
       "maxFound"

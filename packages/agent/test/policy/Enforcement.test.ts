@@ -54,6 +54,7 @@ const stage = Effect.fnUntraced(function* (policy: TunnelPolicy | undefined, { g
         return Effect.fail(new Error("the control plane is away"))
       }),
     redeem: unused,
+    caller: unused,
     endSession: unused,
     session: () => Effect.succeed(new GateAnswer({ identity: "vera@example.test", expires_at: null, sign_in: null }))
   }

@@ -30,6 +30,7 @@ const plane = (first: TunnelPolicy | undefined) => {
   const unused = () => Effect.die("not asked here")
   const client: PolicyClient = {
     redeem: unused,
+    caller: unused,
     session: unused,
     endSession: unused,
     fetch: (etag) =>

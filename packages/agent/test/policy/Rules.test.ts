@@ -16,7 +16,7 @@ import * as TerminatingPort from "../harness/TerminatingPort.ts"
 
 const { host } = TerminatingPort
 const unused = () => Effect.die("not asked here")
-const client: PolicyClient = { fetch: unused, redeem: unused, endSession: unused, session: unused }
+const client: PolicyClient = { caller: unused, fetch: unused, redeem: unused, endSession: unused, session: unused }
 
 const policyOf = (rules: Rules, revision: number) =>
   new TunnelPolicy({

@@ -18,6 +18,7 @@ const browser: Raw = {
   CT_AGENT_MODE: "browser",
   CT_AGENT_HOSTNAME: "hello.example.org"
 }
+const mcp: Raw = { ...browser, CT_AGENT_ORIGIN: "mcp:npx server" }
 const mesh: Raw = { CT_AGENT_CP_URL: "https://portal.example.org" }
 
 const accepted = (raw: Raw): Settings => {
@@ -106,6 +107,7 @@ const rules: ReadonlyArray<Rule> = [
       ["https://app.internal", "https://app.internal:443"],
       ["unix:/run/app.sock", "unix:/run/app.sock"],
       ["file:public", "file:public"],
+      ["mcp: npx -y server 'a b'", "mcp:npx -y server 'a b'"],
       ["", "127.0.0.1:8080"]
     ],
     bad: [
@@ -118,6 +120,7 @@ const rules: ReadonlyArray<Rule> = [
       "ftp://localhost:80",
       "https://localhost/path",
       "unix:run/app.sock",
+      "mcp: ",
       "[localhost]:80",
       "a b:80"
     ],
@@ -149,6 +152,59 @@ const rules: ReadonlyArray<Rule> = [
     ],
     bad: ["yes"],
     read: ({ origin }) => origin.listing
+  },
+  {
+    name: "CT_AGENT_MCP_ADDRESS",
+    base: mcp,
+    good: [
+      ["", "https://hello.example.org/"],
+      ["https://a.example.org:8443", "https://a.example.org:8443/"],
+      ["https://a.example.org/", "https://a.example.org/"]
+    ],
+    bad: ["a.example.org", "http://a.example.org/", "https://a.example.org/path"],
+    read: ({ origin }) => origin.mcp?.address
+  },
+  ...(["PUBLIC", "SHARE"] as const).map((name) => ({
+    name: `CT_AGENT_MCP_${name}`,
+    base: mcp,
+    good: [
+      ["", false],
+      ["0", false],
+      ["1", true]
+    ] as const,
+    bad: ["yes"],
+    read: ({ origin }: Settings) => (name === "PUBLIC" ? origin.mcp?.isPublic : origin.mcp?.isShared)
+  })),
+  {
+    name: "CT_AGENT_MCP_TOOLS",
+    base: mcp,
+    good: [
+      ["", {}],
+      [" Bob@Example.org = read_* , list ;*=search", { "bob@example.org": ["read_*", "list"], "*": ["search"] }]
+    ],
+    bad: ["read_*", "bob=", "=read", "bob=a b"],
+    read: ({ origin }) => Object.fromEntries(origin.mcp?.tools ?? [])
+  },
+  {
+    name: "CT_AGENT_MCP_ENV",
+    base: mcp,
+    good: [
+      ["", []],
+      ["API_TOKEN, OTHER", ["API_TOKEN", "OTHER"]]
+    ],
+    bad: ["A=b", "1A", "A,,B"],
+    read: ({ origin }) => origin.mcp?.passes
+  },
+  {
+    name: "CT_AGENT_MCP_ALLOW_ORIGIN",
+    base: mcp,
+    good: [
+      ["", []],
+      ["*", ["*"]],
+      ["https://a.test,http://b.test:81", ["https://a.test", "http://b.test:81"]]
+    ],
+    bad: ["a.test", "https://a.test/", "https://a.test/x"],
+    read: ({ origin }) => origin.mcp?.origins
   },
   {
     name: "CT_AGENT_ORIGIN_HOST_HEADER",

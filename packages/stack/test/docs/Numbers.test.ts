@@ -219,6 +219,24 @@ const numbers: ReadonlyArray<
   ],
   ["agent", "with at most ", " of each", "agent/src/inspect/Recording.ts", "maxBody", mebibytes],
   ["agent", " body and ", " in all", "agent/src/inspect/Recording.ts", "maxTotal", mebibytes],
+  ["agent", "**Limits.** ", " sessions at once", "agent/src/mcp/Sessions.ts", "maxEndpointSessions", count],
+  [
+    "agent",
+    "between callers; ",
+    " for each message;",
+    "agent/src/channel/mcp/MessageFrames.ts",
+    "maxMessage",
+    mebibytes
+  ],
+  [
+    "agent",
+    "a session ends ",
+    " after its last",
+    "agent/src/mcp/Sessions.ts",
+    "idleMillis",
+    (n) => `${Number(n) / 60_000} minutes`
+  ],
+  ["agent", "keeps the last ", " of each session", "agent/src/mcp/SentEvents.ts", "keptBytes", mebibytes],
   ["agent", "the agent waits ", " for it", "agent/src/carrier/QuicDial.ts", "dialMillis", milliseconds],
   ["channels", "A message may have ", ", and small", "agent/src/channel/mcp/MessageFrames.ts", "maxMessage", mebibytes],
   ["channels", "Up to ", " requests of a session", "agent/src/channel/mcp/McpServerProxy.ts", "maxAsked", count],

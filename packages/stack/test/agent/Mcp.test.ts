@@ -1,0 +1,108 @@
+/** `ct-agent mcp -- COMMAND` on a platform: an application signs its person in by OAuth and calls a server on another machine. */
+import { eventually } from "@catenet/testing/Eventually"
+import { account, Realm } from "@catenet/testing/server/gate/SignInServer"
+import * as TestServer from "@catenet/testing/server/TestServer"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { decodeJwt } from "jose"
+import { fileURLToPath } from "node:url"
+import { AccountEdge, ended, home, login, running, stack } from "./AccountStack.ts"
+import { application, connected, through } from "./McpClients.ts"
+
+const server = fileURLToPath(new URL("../../../agent/test/harness/McpServer.ts", import.meta.url))
+const command = ["--", process.execPath, server]
+const textOf = (result: unknown) => (result as { content: ReadonlyArray<{ text: string }> }).content[0]?.text ?? ""
+
+layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("ct-agent mcp -- COMMAND", (it) => {
+  it.effect("lets applications call a server after its owner, or somebody on the tunnel's list, has agreed", () =>
+    Effect.gen(function* () {
+      const at = yield* home
+      const edge = yield* AccountEdge
+      const { issuer } = yield* Realm
+      yield* login(at, "olga@example.test", [yield* TestServer.baseUrl])
+      const agent = yield* running(at, ["mcp", "--name", "tools", "--tools", "*=who*", ...command])
+      yield* Effect.promise(() => eventually(async () => agent.stdout() !== "", "an address", 30_000))
+      const address = agent.stdout().trim()
+      assert.match(address, /^https:\/\/tools-[0-9a-f]{8}\.zone\.test\/mcp$/u)
+      const resource = new URL("/", address).href
+      const { tunnels } = yield* account("olga@example.test")
+      const [tunnel] = yield* tunnels.list({ query: {} })
+      const { id } = tunnel ?? assert.fail("no tunnel")
+
+      const owner = application("olga@example.test")
+      const client = yield* Effect.promise(() =>
+        connected(edge, address, owner).catch((error: unknown) =>
+          assert.fail(`${String(error)}\n${agent.lines.join("\n")}`)
+        )
+      )
+      const tokens = owner.tokens() ?? assert.fail("no tokens")
+      yield* Effect.promise(async () => {
+        const consent = owner.returned().pages.at(-1) ?? ""
+        assert.include(consent, "“Notes &#38; &#60;b&#62;” wants to use")
+        assert.include(consent, new URL(address).host)
+        assert.include(consent, "a program on this computer")
+        assert.deepStrictEqual(
+          (await client.listTools()).tools.map(({ name }) => name),
+          ["whoami"]
+        )
+        assert.match(textOf(await client.callTool({ name: "whoami", arguments: {} })), /^\d+$/u)
+        await client.close()
+      })
+      const claims = decodeJwt(tokens.access_token)
+      assert.strictEqual(claims.aud, resource)
+      assert.notProperty(claims, "resource_access")
+
+      // Such a token opens nothing else: neither the control plane, nor the provider, nor another host.
+      const bearer = { headers: { authorization: `Bearer ${tokens.access_token}` } }
+      assert.strictEqual((yield* TestServer.raw("/me/account", bearer)).status, 401)
+      yield* Effect.promise(async () => {
+        const userinfo = await fetch(`${issuer}/protocol/openid-connect/userinfo`, bearer)
+        assert.strictEqual(userinfo.status, 401)
+      })
+      const other = yield* running(at, ["mcp", "--name", "more", ...command])
+      yield* Effect.promise(() => eventually(async () => other.stdout() !== "", "an address", 30_000))
+      yield* Effect.promise(async () => {
+        const refused = await through(edge)(other.stdout().trim(), { method: "POST", ...bearer })
+        assert.strictEqual(refused.status, 401)
+        assert.include(refused.headers.get("www-authenticate"), 'error="invalid_token"')
+      })
+      // Nor does a token for the control plane open a server.
+      const stored = yield* ended(at, ["whoami", "--json"])
+      assert.strictEqual(stored.code, 0)
+
+      // Somebody else is let in by the tunnel's list alone.
+      const vera = application("vera@example.test")
+      const refused = yield* Effect.promise(() => connected(edge, address, vera).catch((error: unknown) => error))
+      assert.include(String(refused), "may not call this MCP server")
+      yield* tunnels.allowVisitor({ params: { id }, payload: { email: "vera@example.test" as never } })
+      yield* Effect.promise(async () => {
+        const listed = await connected(edge, address, vera)
+        assert.strictEqual((await listed.listTools()).tools.length, 1)
+        await listed.close()
+      })
+      const denied = application("eve@example.test", "no")
+      yield* Effect.promise(() => connected(edge, address, denied).catch(() => undefined))
+      assert.strictEqual(denied.returned().params.get("error"), "access_denied")
+      agent.kill("SIGINT")
+      assert.strictEqual(yield* Effect.promise(() => agent.exited), 0, agent.lines.join("\n"))
+    })
+  )
+
+  it.effect("needs a command, flags that can be read, and says who may call a public one", () =>
+    Effect.gen(function* () {
+      const at = yield* home
+      for (const [args, said] of [
+        [["mcp"], "ct-agent mcp needs the command of an MCP server after --"],
+        [["mcp", "--tools", "read_*", ...command], "--tools takes WHO=TOOL,TOOL"],
+        [["mcp", "--allow-origin", "https://a.test/x", ...command], "--allow-origin takes origins such as"],
+        [["mcp", "--env", "NOT_SET_HERE", ...command], "--env names NOT_SET_HERE, which is not set"]
+      ] as const) {
+        const { code, stderr } = yield* ended(at, args)
+        assert.deepStrictEqual([code, stderr.includes(said)], [2, true], stderr)
+      }
+      yield* login(at, "eve@example.test", [yield* TestServer.baseUrl])
+      const open = yield* running(at, ["mcp", "--public", "--rm", ...command])
+      yield* Effect.promise(() => open.said("may call this MCP server, with whatever it can do on this machine"))
+    })
+  )
+})
