@@ -1,6 +1,7 @@
 /** Connects to the local service, resolving its name for each connection. */
-import { Socket } from "@catenet/platform/Sockets"
+import type { Socket } from "@catenet/platform/Sockets"
 import { HostRewriter } from "@catenet/proxy/internal/http1/HostRewriter"
+import { SharedReadSocket } from "@catenet/wire/transport/BufferMemory"
 import { Cause, Data, Effect, FiberSet } from "effect"
 import type { LookupFunction } from "node:net"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
@@ -141,7 +142,7 @@ export const bounded = <S>(origin: string, connecting: Effect.Effect<S, OriginDo
 
 export const connected = (target: Target, origin: string) =>
   opened(origin, "connect", () =>
-    new Socket({ allowHalfOpen: true, noDelay: true }).connect(
+    new SharedReadSocket({ allowHalfOpen: true, noDelay: true }).connect(
       "path" in target
         ? target
         : {

@@ -4,8 +4,8 @@
  * and marks the whole heap for each few dozen MiB of it. A collection of the young objects alone frees the same buffers at a
  * hundredth of that work. V8 offers one behind a flag, which is the program's to set: without its hook nothing is collected here.
  */
-
-import { Socket } from "node:net"
+import { Buffer } from "node:buffer"
+import { Socket, type SocketConstructorOpts } from "node:net"
 import type { Readable } from "node:stream"
 import { TLSSocket } from "node:tls"
 
@@ -22,9 +22,23 @@ export const collectWith = (hook: () => void): void => {
   collect = hook
 }
 
+let room: Buffer | undefined
+
+/**
+ * A socket whose reads take as much memory as they bring: all such sockets of the process read into the same room, one after the
+ * other, and what came is copied from there.
+ */
+export class SharedReadSocket extends Socket {
+  constructor(options: SocketConstructorOpts) {
+    const shared = (room ??= Buffer.allocUnsafeSlow(minBytes))
+    const callback = (length: number): boolean => this.push(Buffer.from(shared.subarray(0, length)))
+    super({ ...options, onread: { buffer: shared, callback } })
+  }
+}
+
 /** What a chunk of the stream costs at least. What TLS has decrypted, and what is part of that, comes in buffers of its size. */
 export const minOf = (stream: Readable): number =>
-  stream instanceof Socket && !(stream instanceof TLSSocket) ? minBytes : 0
+  stream instanceof Socket && !(stream instanceof TLSSocket || stream instanceof SharedReadSocket) ? minBytes : 0
 
 /** Counts a chunk that passed through this process. */
 export const passed = (bytes: number, least = minBytes): void => {
