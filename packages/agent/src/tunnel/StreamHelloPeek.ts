@@ -1,16 +1,20 @@
 /** Reads a client's ClientHello without consuming it. */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { type ClientHello, ClientHelloReader } from "@catenet/wire/frames/ClientHello"
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect } from "effect"
 import type { Duplex } from "node:stream"
 
 // Waits for a client's first bytes without reading them.
 
-/** True when bytes can be read, false when the client ended or broke without sending any. Nothing is consumed. */
-export const awaitReadable = (stream: Duplex): Effect.Effect<boolean> =>
-  Effect.callback<boolean>((resume) => {
+/**
+ * True when bytes can be read, false when the client ended or broke without sending any, undefined when neither happened within
+ * `millis`. Nothing is consumed.
+ */
+export const awaitReadableWithin = (stream: Duplex, millis?: number): Effect.Effect<boolean | undefined> =>
+  Effect.callback<boolean | undefined>((resume) => {
     if (stream.readableLength > 0) return resume(Effect.succeed(true))
     if (stream.readableEnded || stream.destroyed) return resume(Effect.succeed(false))
-    const settle = (some: boolean) => {
+    const settle = (some: boolean | undefined) => {
       cleanup()
       resume(Effect.succeed(some))
     }
@@ -20,7 +24,9 @@ export const awaitReadable = (stream: Duplex): Effect.Effect<boolean> =>
       else stream.read(0)
     }
     const none = () => settle(false)
+    const timer = millis === undefined ? undefined : Scheduler.setTimeout(() => settle(undefined), millis)
     const cleanup = () => {
+      Scheduler.clearTimeout(timer)
       stream.off("readable", readable)
       stream.off("end", none)
       stream.off("close", none)
@@ -32,6 +38,10 @@ export const awaitReadable = (stream: Duplex): Effect.Effect<boolean> =>
     stream.on("error", none)
     return Effect.sync(cleanup)
   })
+
+/** The same without a limit. */
+export const awaitReadable = (stream: Duplex): Effect.Effect<boolean> =>
+  Effect.map(awaitReadableWithin(stream), (some) => some === true)
 
 /** Whether a client's first bytes are a TLS ClientHello (agent.md 5.4). */
 const headerBytes = 5
@@ -91,15 +101,17 @@ export const handshakeLeft = (stream: Duplex): Effect.Effect<number> =>
 export const peek = Effect.fnUntraced(function* (stream: Duplex): Effect.fn.Return<Peeked> {
   if (!(yield* awaitReadable(stream))) return { hello: undefined, taken: nothing }
   const reader = new ClientHelloReader()
-  const whole = Effect.gen(function* () {
-    do {
-      const chunk: Buffer | null = stream.read()
-      const seen = reader.push(chunk ?? Buffer.alloc(0))
-      if (seen._tag !== "More") return seen._tag === "Hello" ? seen.hello : undefined
-    } while (yield* awaitReadable(stream))
-    return undefined
+  const readOn = () => {
+    const chunk: Buffer | null = stream.read()
+    return reader.push(chunk ?? Buffer.alloc(0))
+  }
+  let seen = readOn()
+  const rest = Effect.gen(function* () {
+    while (seen._tag === "More" && (yield* awaitReadable(stream))) seen = readOn()
   })
-  const hello = Option.getOrUndefined(yield* Effect.timeoutOption(whole, yield* handshakeLeft(stream)))
+  // Most hellos come in one piece, and need no limit.
+  if (seen._tag === "More") yield* Effect.timeoutOption(rest, yield* handshakeLeft(stream))
+  const hello = seen._tag === "Hello" ? seen.hello : undefined
   if (stream.destroyed) return { hello, taken: nothing }
   if (stream.readableEnded) return { hello, taken: reader.bytes }
   stream.unshift(reader.bytes)

@@ -15,9 +15,10 @@ import { fullPage } from "@catenet/proxy/internal/ProxyPages"
 import { RequestTurns } from "@catenet/proxy/internal/RequestTurns"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
+import { guarded } from "@catenet/wire/transport/FaultBoundary"
 import { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
 import { StalledStreams } from "@catenet/wire/transport/StalledStreams"
-import { Effect, Fiber, Option, Schedule } from "effect"
+import { Effect, Option } from "effect"
 import type { ClientRequestArgs } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
@@ -29,11 +30,11 @@ import type { AgentCardResponder } from "./AgentCardResponder.ts"
 import * as BrowserClients from "./BrowserClients.ts"
 import * as FirstRequestHead from "./FirstRequestHead.ts"
 import type { OpenOrigin } from "./OriginConnections.ts"
-import { awaitReadable } from "./StreamHelloPeek.ts"
+import { awaitReadable, awaitReadableWithin } from "./StreamHelloPeek.ts"
 
 /** As at the edge, where `CT_EDGE_VISITOR_IDLE_SECS` has this default. */
 const idleMillis = 75_000
-const tendEvery = "2 seconds"
+const tendMillis = 2_000
 /** What a client of a stream sends in pieces comes one piece at a time. */
 const gatherMillis = 20
 /** A client whose small frames would have to wait for longer is read again: what it sent meanwhile is counted. */
@@ -46,8 +47,6 @@ const maxStalled = 128
 /** A request whose origin is down is answered, not repeated. */
 class OriginAway extends Error {}
 
-type Opened = (error: Error | null, stream: Duplex) => void
-
 /** HTTP/1.1 connections to the origin for one client that speaks HTTP/2: kept alive and used again, never shared between clients. */
 class OriginConnections extends KeepAliveAgent {
   readonly #connect: (opened: (error: Error | null, socket: Socket | undefined) => void) => void
@@ -56,7 +55,10 @@ class OriginConnections extends KeepAliveAgent {
     this.#connect = connect
   }
 
-  override createConnection(_options: ClientRequestArgs, opened?: Opened): undefined {
+  override createConnection(
+    _options: ClientRequestArgs,
+    opened?: (error: Error | null, stream: Duplex) => void
+  ): undefined {
     this.#connect((error, socket) => {
       // Node's types want a stream with the error, Node itself does not look at it.
       if (opened !== undefined) opened(error, socket as Duplex)
@@ -89,11 +91,8 @@ export interface Surroundings {
   readonly enforcement: Enforcement | undefined
 }
 
-export const make = (
-  origin: OpenOrigin,
-  metrics: AgentMetrics["Service"],
-  { bounds, card, crumbs, enforcement }: Surroundings
-) => {
+export const make = (origin: OpenOrigin, metrics: AgentMetrics["Service"], surroundings: Surroundings) => {
+  const { bounds, card, crumbs, enforcement } = surroundings
   const { carry, connect, failed } = BrowserClients.joining(origin, metrics)
   const stalled = new StalledStreams(maxStalled, metrics.fault)
   const turns = new RequestTurns()
@@ -116,22 +115,28 @@ export const make = (
   const noteUnasked = (socket: TLSSocket, header: OpenHeader | undefined, hostname: string | undefined) => {
     if (enforcement === undefined) return
     const host = visitorOf(header, hostname).hostname ?? ""
-    socket.once(
-      "close",
-      enterUnasked(enforcement, host, () => socket.destroy())
-    )
+    const leave = enterUnasked(enforcement, host, () => socket.destroy())
+    socket.once("close", leave)
     if (isHttpOnly()) socket.destroy()
   }
 
-  /** Tends the visit as long as `serving` runs. */
+  const tending = new Set<() => void>()
+  let timer: NodeJS.Timeout | undefined
+  /** Tends the visit as long as `serving` runs, by one timer for all: a fiber for each would cost an idle visit memory. */
   const tended = (tend: () => void, drain: () => void) => (serving: Effect.Effect<void>) =>
-    Effect.gen(function* () {
-      const look = Effect.sync(() => {
+    Effect.suspend(() => {
+      const look = guarded(metrics.fault, () => {
         if (metrics.draining.is) drain()
         tend()
       })
-      const tending = yield* Effect.forkChild(Effect.repeat(look, Schedule.spaced(tendEvery)))
-      yield* Effect.ensuring(serving, Fiber.interrupt(tending))
+      tending.add(look)
+      timer ??= Scheduler.setInterval(() => tending.forEach((each) => each()), tendMillis).unref()
+      look()
+      const leave = Effect.sync(() => {
+        tending.delete(look)
+        if (tending.size === 0) timer = void Scheduler.clearInterval(timer)
+      })
+      return Effect.ensuring(serving, leave)
     })
 
   const follow = (
@@ -217,8 +222,8 @@ export const make = (
     const leftMillis = bounds.headMillis - bounds.silentMillis
     // Only another protocol begins with the origin.
     if (isHttpOnly() || refusal() !== undefined) {
-      const spoke = yield* Effect.timeoutOption(awaitReadable(socket), leftMillis)
-      return yield* Option.isNone(spoke) ? leave(socket, undefined) : spoken(socket, header, hostname)
+      const spoke = yield* awaitReadableWithin(socket, leftMillis)
+      return yield* spoke === undefined ? leave(socket, undefined) : spoken(socket, header, hostname)
     }
     let isIdle = true
     const leavePlace = enter(socket, header, { isIdle: () => isIdle, evict: () => void socket.destroy() })
@@ -243,8 +248,8 @@ export const make = (
 
   const http1 = Effect.fnUntraced(
     function* (socket: TLSSocket, header: OpenHeader | undefined, hostname: string | undefined) {
-      const spoke = yield* Effect.timeoutOption(awaitReadable(socket), bounds.silentMillis)
-      yield* (Option.isNone(spoke) ? silent : spoken)(socket, header, hostname)
+      const spoke = yield* awaitReadableWithin(socket, bounds.silentMillis)
+      yield* (spoke === undefined ? silent : spoken)(socket, header, hostname)
     },
     (serving, socket, header) => Effect.catchTag(serving, "OriginDown", failed(socket, header)),
     (serving, socket) => Effect.onInterrupt(serving, () => Effect.sync(() => void socket.destroy()))
@@ -259,11 +264,8 @@ export const make = (
     // Only a `tls.Server` says this of its sockets; until it is said a session waits for the handshake.
     Object.assign(socket, { secureConnecting: false })
     const upstream = new OriginConnections((opened) => {
-      const dialled = Effect.match(dialForHttp2(header), {
-        onSuccess: (far) => opened(null, far),
-        onFailure: () => opened(new OriginAway(), undefined)
-      })
-      run(dialled)
+      const onSuccess = (far: Socket) => opened(null, far)
+      run(Effect.match(dialForHttp2(header), { onSuccess, onFailure: () => opened(new OriginAway(), undefined) }))
     })
     let resets = mostResets
     const visitor = visitorOf(header, hostname)

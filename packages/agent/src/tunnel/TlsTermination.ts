@@ -2,6 +2,7 @@
  * Browser mode with CT_AGENT_ORIGIN_TLS=terminate: the agent ends the client's TLS, and the proxy follows what it says. Streams
  * that do not begin with a ClientHello are forwarded as they are.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { TLSSocket } from "@catenet/platform/Sockets"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { abort } from "@catenet/wire/transport/Abort"
@@ -99,15 +100,20 @@ const internalError = Buffer.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 80)
  * for a while is none: the origin gets what it said.
  */
 const take = Effect.fnUntraced(function* (stream: Duplex, before: Uint8Array) {
-  let taken = Buffer.from(before)
-  if (taken.length === 0 && !(yield* awaitReadable(stream))) return taken
+  let taken: Buffer = Buffer.from(before)
+  const readOn = () => {
+    const more: Buffer | null = stream.read()
+    if (more !== null) taken = taken.length === 0 ? more : Buffer.concat([taken, more])
+  }
+  if (taken.length === 0) {
+    if (!(yield* awaitReadable(stream))) return taken
+    readOn()
+  }
   const decided = Effect.gen(function* () {
-    while (StreamHelloPeek.isUndecided(taken) && (yield* awaitReadable(stream))) {
-      const more: Buffer | null = stream.read()
-      if (more !== null) taken = Buffer.concat([taken, more])
-    }
+    while (StreamHelloPeek.isUndecided(taken) && (yield* awaitReadable(stream))) readOn()
   })
-  yield* Effect.timeoutOption(decided, yield* StreamHelloPeek.handshakeLeft(stream))
+  if (StreamHelloPeek.isUndecided(taken))
+    yield* Effect.timeoutOption(decided, yield* StreamHelloPeek.handshakeLeft(stream))
   return taken
 })
 
@@ -124,22 +130,24 @@ const accept = (
   Effect.callback<TLSSocket, TlsFailed>((resume) => {
     const options = isWeb ? { secureContext, ALPNProtocols: web } : { secureContext }
     const socket = openTlsServerSocket(stream, options, ending)
-    const failed = (error: Error) => resume(Effect.fail(new TlsFailed({ why: error.message })))
-    const closed = () => failed(new Error("the client went away"))
+    const fail = (why: string) => {
+      Scheduler.clearTimeout(late)
+      resume(Effect.fail(new TlsFailed({ why })))
+    }
+    const late = Scheduler.setTimeout(() => fail(`not done within ${StreamHelloPeek.handshakeMillis / 1000} s`), millis)
+    const failed = (error: Error) => fail(error.message)
+    const closed = () => fail("the client went away")
     socket.once("error", failed)
     socket.once("close", closed)
     socket.once("secure", () => {
+      Scheduler.clearTimeout(late)
       socket.off("error", failed)
       socket.off("close", closed)
       socket.on("error", () => {})
       resume(Effect.succeed(socket))
     })
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: millis,
-      orElse: () => Effect.fail(new TlsFailed({ why: `not done within ${StreamHelloPeek.handshakeMillis / 1000} s` }))
-    })
-  )
+    return Effect.sync(() => Scheduler.clearTimeout(late))
+  })
 
 export interface Surroundings {
   readonly bounds?: FirstRequestHead.Bounds

@@ -52,6 +52,14 @@ const parse = (text: string): Head | undefined => {
   return { status: Number(status), framing: isKnown ? { _tag: "Length", bytes: Number(length) } : undefined }
 }
 
+/** A head is often followed twice: by the relay, and by the proxy before it. */
+let last: { readonly bytes: Buffer; readonly end: number; readonly head: Head | undefined } | undefined
+
+const headOf = (bytes: Buffer, end: number) => {
+  if (last?.bytes !== bytes || last.end !== end) last = { bytes, end, head: parse(bytes.toString("latin1", 0, end)) }
+  return last.head
+}
+
 const isBodyless = (method: string, status: number) => method === "HEAD" || status === 204 || status === 304
 
 type OnPiece = (piece: Buffer, request?: TrackedRequest) => void
@@ -137,7 +145,7 @@ export class ResponseTracker {
       return nothing
     }
     this.#pending = nothing
-    const head = end < 0 ? undefined : parse(text.toString("latin1", 0, end))
+    const head = end < 0 ? undefined : headOf(text, end)
     const [request] = this.#asked
     if (head === undefined || request === undefined) {
       this.#giveUp()
