@@ -17,7 +17,7 @@ const onStack =
   }
 
 /** Run only when asked for by name. */
-const long = new Set(["soak", "rest", "api", "scale", "portal", "peers", "drain"])
+const long = new Set(["soak", "rest", "api", "scale", "portal", "peers", "drain", "terminate"])
 
 const groups: Readonly<Record<string, { readonly title: string; readonly run: Group }>> = {
   start: { title: "Cold start", run: async () => (await import("./coldStart.ts")).rows() },
@@ -30,6 +30,7 @@ const groups: Readonly<Record<string, { readonly title: string; readonly run: Gr
   channels: { title: "Channels", run: async () => (await import("./data/channels.ts")).rows() },
   ladder: { title: "At a constant rate", run: async () => (await import("./data/ladder.ts")).rows() },
   processor: { title: "Processor time of relaying", run: async () => (await import("./data/processor.ts")).rows() },
+  terminate: { title: "TLS that ends at the agent", run: async () => (await import("./data/terminate.ts")).rows() },
   processes: {
     title: "An edge of one process and of two",
     run: async () => (await import("./data/processes.ts")).rows()

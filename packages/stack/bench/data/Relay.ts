@@ -142,6 +142,11 @@ export class Relay {
     return Certificates.pem(readFileSync(join(this.folder, "edge-cert.der")))
   }
 
+  /** Variables of an agent that ends TLS with the pair for all hosts. */
+  get terminating(): Environment {
+    return { CT_AGENT_ORIGIN_TLS: "terminate", CT_AGENT_TLS_CERT: this.certFile, CT_AGENT_TLS_KEY: this.keyFile }
+  }
+
   async admin(
     method: string,
     path: string,

@@ -60,11 +60,11 @@ const agents = async (relay: Relay): Promise<ReadonlyArray<Row>> => {
   ]
 }
 
-const visitors = async (relay: Relay, tier: "gelb" | "gruen"): Promise<ReadonlyArray<Row>> => {
+const visitors = async (relay: Relay, tier: "gelb" | "gruen", terminates = false): Promise<ReadonlyArray<Row>> => {
   const { plain, tls } = relay.origin.said
   const tunnel = await relay.tunnel(`idle-${tier}`, tier)
-  const origin = { CT_AGENT_ORIGIN: `127.0.0.1:${tier === "gelb" ? plain : tls}` }
-  const agent = await relay.agent(tunnel, relay.ports.mesh, origin)
+  const origin = { CT_AGENT_ORIGIN: `127.0.0.1:${tier === "gelb" || terminates ? plain : tls}` }
+  const agent = await relay.agent(tunnel, relay.ports.mesh, terminates ? { ...origin, ...relay.terminating } : origin)
   const pids = { edge: relay.edge.child.pid ?? -1, agent: agent.child.pid ?? -1 }
   const count = allowed(wanted, 1)
   const first = await Kept.open(tunnel.aim)
@@ -83,7 +83,7 @@ const visitors = async (relay: Relay, tier: "gelb" | "gruen"): Promise<ReadonlyA
   const after = { edge: await atRest(pids.edge), agent: residentMegabytes(pids.agent) }
   for (const kept of opened) kept.close()
   const each = (megabytes: number) => (megabytes * 1024) / count
-  const of = `for each of ${count} idle visitors, ${tier}`
+  const of = `for each of ${count} idle visitors, ${tier}${terminates ? ", TLS ends at the agent" : ""}`
   return [
     { name: `edge memory ${of}`, value: each(after.edge.megabytes - before.edge.megabytes), unit: "KiB" },
     { name: `agent memory ${of}`, value: each(after.agent - before.agent), unit: "KiB" }
@@ -91,7 +91,12 @@ const visitors = async (relay: Relay, tier: "gelb" | "gruen"): Promise<ReadonlyA
 }
 
 /** Each on an edge of its own: memory that one leaves free would hide what the next needs. */
-const measures = [agents, (relay: Relay) => visitors(relay, "gelb"), (relay: Relay) => visitors(relay, "gruen")]
+const measures = [
+  agents,
+  (relay: Relay) => visitors(relay, "gelb"),
+  (relay: Relay) => visitors(relay, "gruen"),
+  (relay: Relay) => visitors(relay, "gruen", true)
+]
 
 export const rows = async (): Promise<ReadonlyArray<Row>> => {
   const result: Array<Row> = []
