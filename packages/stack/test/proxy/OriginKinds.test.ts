@@ -17,7 +17,7 @@ import { WebSocket } from "ws"
 import { freePort } from "../../src/Ports.ts"
 import * as BothTiers from "./BothTiers.ts"
 import type { Tier } from "./BothTiers.ts"
-import { type Kind, kindsIn } from "./OriginKinds.ts"
+import { type Kind, kindsIn, passed } from "./OriginKinds.ts"
 
 class Place extends Context.Service<
   Place,
@@ -38,8 +38,8 @@ class Place extends Context.Service<
       )
       plane.meshPort = world.mesh
       const folder = yield* temporaryFolder
-      const { kinds, unknown } = yield* kindsIn(folder)
-      const names = [...Object.keys(kinds), "distrusted"]
+      const { kinds, passing, unknown } = yield* kindsIn(folder)
+      const names = [...Object.keys(kinds), "distrusted", "passed"]
       const hostOf = (kind: string, tier: string) => `${kind}-${tier}.zone.test`
       const own = mintPair(names.map((kind) => hostOf(kind, "own")))
       writeFileSync(join(folder, "own.pem"), own.cert)
@@ -51,14 +51,12 @@ class Place extends Context.Service<
           const token = (2 * n + t).toString(16).padStart(2, "0").repeat(32)
           const host = hostOf(kind, tier)
           yield* Effect.promise(() => world.authorize(token, host, ...(tier === "edge" ? (["gelb"] as const) : [])))
-          const { options, to = `https://localhost:${unknown}` } = kinds[kind] ?? {}
-          const lines = [
-            `to: "${to}"`,
-            `host: ${host}`,
-            `token: "${token}"`,
-            "tls_certificate: own.pem",
-            "tls_key: own.key"
-          ]
+          const { options, to = `https://localhost:${kind === "passed" ? passing.port : unknown}` } = kinds[kind] ?? {}
+          const tls =
+            kind === "passed"
+              ? ["tls: passthrough", `ca: ${passing.ca}`]
+              : ["tls_certificate: own.pem", "tls_key: own.key"]
+          const lines = [`to: "${to}"`, `host: ${host}`, `token: "${token}"`, ...tls]
           services += `  ${kind}-${tier}:\n${[...lines, ...(options === undefined ? [] : [options])].map((line) => `    ${line}\n`).join("")}`
         }
       writeFileSync(
@@ -90,7 +88,7 @@ class Place extends Context.Service<
         const common = { port: world.frontDoor, logged: agent.lines }
         return [
           { ...common, name: "edge-terminated", host: hostOf(kind, "edge"), ca: world.wildcardRoot },
-          { ...common, name: "end-to-end", host: hostOf(kind, "own"), ca: own.root }
+          { ...common, name: "end-to-end", host: hostOf(kind, "own"), ca: kind === "passed" ? passed.root : own.root }
         ]
       }
       return { kinds, tiersOf, logged: agent.lines, status: `http://127.0.0.1:${status}/status` }
@@ -162,6 +160,22 @@ layer(Place.layer, { excludeTestServices: true, timeout: "120 seconds" })("an or
           socket.close()
         }
     }).pipe(Effect.scoped)
+  )
+
+  it.effect(
+    "to which TLS is passed ends it for visitors of the end-to-end tier, and is spoken to with TLS for the others",
+    () =>
+      Effect.gen(function* () {
+        const { tiersOf } = yield* Place
+        const said = yield* Effect.forEach(tiersOf("passed"), (tier) => Effect.all([overHttp1(tier), overHttp2(tier)]))
+        const twice = (words: string) => [`200 ${words}`, `200 ${words}`]
+        const ofEdge = twice("passed-edge.zone.test HTTP/2.0 127.0.0.1")
+        const [own1, own2] = ["1.1", "2.0"].map((version) => twice(`passed-own.zone.test HTTP/${version} undefined`))
+        assert.deepStrictEqual(said as unknown, [
+          [ofEdge, ofEdge],
+          [own1, own2]
+        ])
+      }).pipe(Effect.scoped)
   )
 
   it.effect("whose certificate is from an unknown authority is not asked, and the log says what to do", () =>

@@ -19,6 +19,8 @@ import * as BothTiers from "./BothTiers.ts"
 
 const pair = mintPair(["localhost"])
 const stranger = mintPair(["localhost"])
+/** Of a service to which visitors' own TLS is passed. */
+export const passed = mintPair(["localhost", "passed-own.zone.test"])
 
 /** What the origin was asked, and by which version. */
 const described: RequestListener = (request, response) => {
@@ -97,6 +99,22 @@ const programs: Readonly<Record<string, { readonly isThere: boolean; readonly st
       args: [join(import.meta.dirname, "secureOrigin.py"), String(port), cert, key],
       isReady: (line) => line === "ready"
     })
+  },
+  hypercorn: {
+    isThere: runs("hypercorn", "--help"),
+    start: (port, _folder, cert, key) => ({
+      program: "hypercorn",
+      args: [
+        "--bind",
+        `127.0.0.1:${port}`,
+        "--certfile",
+        cert,
+        "--keyfile",
+        key,
+        join(import.meta.dirname, "asgiOrigin.py:app")
+      ],
+      isReady: (line) => line.includes("Running on")
+    })
   }
 }
 
@@ -139,6 +157,9 @@ export const kindsIn = Effect.fnUntraced(function* (folder: string) {
     socket.on("message", (data) => socket.send(`${String(headers[":authority"])} ${String(data)}`))
   })
   yield* listening(both)
+  const without = createSecureServer({ cert: pair.cert, key: pair.key, allowHTTP1: true }, described as never)
+  withSockets(without as never)
+  yield* listening(without)
   const unknown = yield* listening(createSecureHttp1({ cert: stranger.cert, key: stranger.key }, described))
   withSockets(unknown)
   const socket = join(folder, "app.sock")
@@ -151,7 +172,8 @@ export const kindsIn = Effect.fnUntraced(function* (folder: string) {
     else {
       const to = `https://localhost:${yield* started(name, cert, key)}`
       const sees = (host: string) => (name === "nginx" ? `${host}:${to.split(":")[2]}` : host)
-      foreign.push([name, { to, options: `ca: ${ca}`, sees, http: name === "python" ? "1.1" : "2.0", sockets: false }])
+      const http = name === "python" ? "1.1" : "2.0"
+      foreign.push([name, { to, options: `ca: ${ca}`, sees, http, sockets: name === "hypercorn" }])
     }
   }
   file("index.html", "<p>a folder</p>")
@@ -166,6 +188,13 @@ export const kindsIn = Effect.fnUntraced(function* (folder: string) {
     },
     http2: {
       to: `https://localhost:${portOf(both)}`,
+      options: `ca: ${ca}`,
+      sees: (host) => host,
+      http: "2.0",
+      sockets: true
+    },
+    unconnected: {
+      to: `https://localhost:${portOf(without)}`,
       options: `ca: ${ca}`,
       sees: (host) => host,
       http: "2.0",
@@ -195,5 +224,6 @@ export const kindsIn = Effect.fnUntraced(function* (folder: string) {
     },
     ...Object.fromEntries(foreign)
   }
-  return { kinds, unknown: portOf(unknown) }
+  const passing = yield* listening(createSecureServer({ ...passed, allowHTTP1: true }, described as never))
+  return { kinds, unknown: portOf(unknown), passing: { port: portOf(passing), ca: file("passed.pem", passed.root) } }
 })
