@@ -1,6 +1,6 @@
 /** A realm on a free port with a fresh folder, and the calls that every test makes. */
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { type IdentityProvider, start } from "../src/IdentityProvider.ts"
@@ -38,7 +38,7 @@ export const options = (folder: string, port = 0): RealmOptions => ({
 
 /** Starts a realm for the tests of a file. */
 export const useRealm = () => {
-  const folder = mkdtempSync(join(tmpdir(), "catenet-idp-"))
+  const folder = mkdtempSync(join(temporaryRoot(), "catenet-idp-"))
   const running: { idp?: IdentityProvider } = {}
   beforeAll(async () => {
     running.idp = await start(options(folder))

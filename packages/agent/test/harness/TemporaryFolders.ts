@@ -1,6 +1,6 @@
 /** Folders of one file of tests, which go with it. */
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 
@@ -11,7 +11,7 @@ export const temporaryFolders = (prefix: string): (() => string) => {
     for (const folder of made) rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
   })
   return () => {
-    const folder = mkdtempSync(join(tmpdir(), prefix))
+    const folder = mkdtempSync(join(temporaryRoot(), prefix))
     made.push(folder)
     return folder
   }

@@ -1,4 +1,5 @@
 /** A PostgreSQL of the test's own that loses nothing it has confirmed, and that can be killed. */
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import type { Victim } from "@catenet/testing/server/faults/Program"
 import * as DataFolder from "@catenet/testing/stack/postgres/DataFolder"
 import { Effect, Exit, type Redacted, Scope, Semaphore } from "effect"
@@ -11,7 +12,7 @@ export interface Postgres extends Victim {
 }
 
 export const make = Effect.gen(function* () {
-  const folder = join(DataFolder.parent(), `catenet-faults-${randomBytes(8).toString("hex")}`)
+  const folder = join(temporaryRoot(), `catenet-faults-${randomBytes(8).toString("hex")}`)
   yield* Effect.addFinalizer(() => Effect.sync(() => DataFolder.remove(folder)))
   const begin = Effect.gen(function* () {
     const scope = yield* Scope.make()

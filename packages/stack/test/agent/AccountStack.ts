@@ -2,6 +2,7 @@
  * A control plane with its identity provider, and an edge that serves visitors, all real and in this process; and a person who
  * confirms a code in a browser.
  */
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { makeHome, runAgent, type Agent, type Home } from "@catenet/testing/agent/Agent"
 import { start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { type Address, Realm, variables } from "@catenet/testing/server/gate/SignInServer"
@@ -10,13 +11,12 @@ import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { mkdirSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "../../src/Ports.ts"
 import { type Page, visitor } from "./CookieVisits.ts"
 
 /** The edge's folder, where the control plane reads the root that agents pin. Files that share a process use it in turns. */
-const folder = join(tmpdir(), `catenet-account-${randomUUID()}`)
+const folder = join(temporaryRoot(), `catenet-account-${randomUUID()}`)
 const port = () => Effect.runSync(Effect.cached(freePort("127.0.0.1")))
 const adminPort = port()
 const meshPort = port()

@@ -5,6 +5,7 @@
  * One file, since all cases are about one platform that takes half a minute to start.
  */
 import { eventually } from "@catenet/testing/Eventually"
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { agent, catenet, endsWithUs, freePorts, type Spawned } from "@catenet/testing/stack/e2e/Stack"
 import * as DataFolder from "@catenet/testing/stack/postgres/DataFolder"
 import { Effect, Exit, Scope } from "effect"
@@ -24,7 +25,7 @@ const programs = await GoPrograms.built(Pebble.programs)
 const domain = "own.test"
 const email = "ada@own.test"
 
-const root = mkdtempSync(join(DataFolder.parent(), "catenet-own-"))
+const root = mkdtempSync(join(temporaryRoot(), "catenet-own-"))
 chmodSync(root, 0o711)
 const folder = join(root, "etc")
 const scope = Effect.runSync(Scope.make())

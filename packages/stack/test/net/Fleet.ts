@@ -1,10 +1,10 @@
 /** One control plane and two edges that share a root and know each other, each a process of its own as an operator runs it. */
 import { eventually } from "@catenet/testing/Eventually"
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { catenet, endsWithUs, type Spawned } from "@catenet/testing/stack/e2e/Stack"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "../../src/Ports.ts"
 import * as DevelopmentNames from "../../src/up/DevelopmentNames.ts"
@@ -94,7 +94,7 @@ export class Fleet implements Place {
 
   /** Takes further variables of the two edges. */
   static async start(ofFirst: Variables = {}, ofSecond: Variables = {}): Promise<Fleet> {
-    const folder = mkdtempSync(join(tmpdir(), "catenet-fleet-"))
+    const folder = mkdtempSync(join(temporaryRoot(), "catenet-fleet-"))
     const ports = [await Edge.ports(), await Edge.ports()] as const
     const fleet = new Fleet(folder, await port(), ports, [ofFirst, ofSecond])
     try {

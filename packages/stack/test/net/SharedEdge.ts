@@ -1,5 +1,6 @@
 /** One edge of several processes, as an operator runs it, with agents and figures of its own. */
 import * as Certificates from "@catenet/crypto/x509/Certificate"
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { catenet, endsWithUs, type Spawned } from "@catenet/testing/stack/e2e/Stack"
 import type { Target } from "@catenet/testing/stack/e2e/Visitor"
 import { Mux, muxAlpn } from "@catenet/wire/transport/Mux"
@@ -7,7 +8,6 @@ import type { MuxStream } from "@catenet/wire/transport/MuxStream"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { connect, type TLSSocket } from "node:tls"
 import { freePort } from "../../src/Ports.ts"
@@ -35,7 +35,7 @@ export class SharedEdge {
   }
 
   static async start(processes: number): Promise<SharedEdge> {
-    const folder = mkdtempSync(join(tmpdir(), "catenet-shared-"))
+    const folder = mkdtempSync(join(temporaryRoot(), "catenet-shared-"))
     const ports = { mesh: await port(), frontDoor: await port(), admin: await port(), metrics: await port() }
     await Effect.runPromise(
       DevelopmentNames.ensureDevelopmentCertificates(StackFolder.at(folder), ["localhost", "*.catenet.localhost"])

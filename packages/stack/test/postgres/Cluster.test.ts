@@ -1,3 +1,4 @@
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import * as DataFolder from "@catenet/testing/stack/postgres/DataFolder"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -10,7 +11,7 @@ import { join } from "node:path"
 import * as Cluster from "../../src/postgres/Cluster.ts"
 
 const scratch = Effect.acquireRelease(
-  Effect.sync(() => join(DataFolder.parent(), `catenet-cluster-${randomBytes(8).toString("hex")}`)),
+  Effect.sync(() => join(temporaryRoot(), `catenet-cluster-${randomBytes(8).toString("hex")}`)),
   (folder) => Effect.sync(() => DataFolder.remove(folder))
 )
 

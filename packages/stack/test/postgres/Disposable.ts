@@ -2,6 +2,7 @@
  * A program that is a PostgreSQL for one run of the tests: it prints the server's URL, and when its standard input closes
  * it ends the server and removes the data. So nothing is left of a run that was killed either.
  */
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import * as DataFolder from "@catenet/testing/stack/postgres/DataFolder"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Redacted } from "effect"
@@ -14,7 +15,7 @@ watchParent()
 outliveReaders()
 
 Effect.gen(function* () {
-  const folder = join(DataFolder.parent(), `catenet-test-${randomBytes(8).toString("hex")}`)
+  const folder = join(temporaryRoot(), `catenet-test-${randomBytes(8).toString("hex")}`)
   yield* Effect.addFinalizer(() => Effect.sync(() => DataFolder.remove(folder)))
   const cluster = yield* Cluster.start({ folder, disposable: true })
   yield* Console.log(Redacted.value(cluster.url("postgres")))

@@ -3,9 +3,9 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { temporaryRoot } from "../TemporaryRoot.ts"
 import { agentProgram } from "./AgentProgram.ts"
 
 export interface Agent extends AsyncDisposable {
@@ -41,7 +41,7 @@ export const isAlive = (pid: number): boolean => {
 
 /** A folder that is removed at the end. */
 export const makeHome = async (): Promise<Home> => {
-  const path = await mkdtemp(join(tmpdir(), "ct-agent-"))
+  const path = await mkdtemp(join(temporaryRoot(), "ct-agent-"))
   return {
     path,
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })

@@ -6,7 +6,7 @@ import { generateKeyPairSync, X509Certificate } from "node:crypto"
 import { writeFileSync, readFileSync, mkdtempSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { Settings } from "../../../edge/src/settings/Settings.ts"
-import * as DataFolder from "../stack/postgres/DataFolder.ts"
+import { temporaryRoot } from "../TemporaryRoot.ts"
 import { adminToken, startControlPlane, type ScriptedControlPlane } from "./ControlPlane.ts"
 
 export const token = (digit: string) => digit.repeat(64)
@@ -132,7 +132,7 @@ export const start = Effect.fn("TestEdge.start")(function* (
 
 /** In memory where there is plenty: an edge waits for the disk when it writes a key, for seconds where others delete much. */
 export const temporaryFolder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(DataFolder.parent(), "catenet-edge-"))),
+  Effect.sync(() => mkdtempSync(join(temporaryRoot(), "catenet-edge-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 

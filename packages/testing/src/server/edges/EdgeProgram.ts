@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { connect as connectTls, type TLSSocket } from "node:tls"
 import * as Ports from "../../../../stack/src/Ports.ts"
+import { temporaryRoot } from "../../TemporaryRoot.ts"
 import { platformProgram } from "../../stack/PlatformProgram.ts"
 
 const listen = (server: Server) =>
@@ -50,7 +50,7 @@ export class Way {
 
 export class EdgeProgram {
   readonly id: string
-  readonly #folder = mkdtempSync(join(tmpdir(), "catenet-edge-"))
+  readonly #folder = mkdtempSync(join(temporaryRoot(), "catenet-edge-"))
   readonly #env: Record<string, string>
   readonly #ways: Array<Way> = []
   readonly #adminToken: string

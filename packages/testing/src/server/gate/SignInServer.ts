@@ -6,8 +6,8 @@ import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { temporaryRoot } from "../../TemporaryRoot.ts"
 import { ready } from "../Accounts.ts"
 import * as TestServer from "../TestServer.ts"
 
@@ -29,7 +29,7 @@ export class Realm extends Context.Service<Realm, IdentityProvider>()("test/Gate
     Realm,
     Effect.acquireRelease(
       Effect.promise(async () => {
-        const folder = mkdtempSync(join(tmpdir(), "catenet-gate-"))
+        const folder = mkdtempSync(join(temporaryRoot(), "catenet-gate-"))
         const idp = await start({
           realm: "demo",
           host: "127.0.0.1",

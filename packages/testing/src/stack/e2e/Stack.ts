@@ -8,9 +8,9 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync 
 import { delimiter, dirname, join } from "node:path"
 import { freePort } from "../../../../stack/src/Ports.ts"
 import { supervised } from "../../../../stack/src/supervisor/ChildProcesses.ts"
+import { temporaryRoot } from "../../TemporaryRoot.ts"
 import { agentProgram } from "../../agent/AgentProgram.ts"
 import { platformProgram } from "../PlatformProgram.ts"
-import * as DataFolder from "../postgres/DataFolder.ts"
 
 export interface Ports {
   readonly controlPlane: number
@@ -155,7 +155,7 @@ export class Stack {
   }
 
   static async make(program = platformProgram): Promise<Stack> {
-    const folder = mkdtempSync(join(DataFolder.parent(), "catenet-e2e-"))
+    const folder = mkdtempSync(join(temporaryRoot(), "catenet-e2e-"))
     // The account of its PostgreSQL has to come through, else root's data move to the disk.
     chmodSync(folder, 0o711)
     return new Stack(folder, await freePorts(), program)
