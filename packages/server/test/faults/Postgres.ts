@@ -1,7 +1,7 @@
 /** A PostgreSQL of the test's own that loses nothing it has confirmed, and that can be killed. */
-import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import type { Victim } from "@catenet/testing/server/faults/Program"
 import * as DataFolder from "@catenet/testing/stack/postgres/DataFolder"
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { Effect, Exit, type Redacted, Scope, Semaphore } from "effect"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"

@@ -2,11 +2,11 @@
  * A control plane with its identity provider, and an edge that serves visitors, all real and in this process; and a person who
  * confirms a code in a browser.
  */
-import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { makeHome, runAgent, type Agent, type Home } from "@catenet/testing/agent/Agent"
 import { start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { type Address, Realm, variables } from "@catenet/testing/server/gate/SignInServer"
 import * as TestServer from "@catenet/testing/server/TestServer"
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"

@@ -1,13 +1,62 @@
 /** 200 pairs of members at one edge, half of them coming and going: bytes are equal at both ends, and nothing grows. */
 import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
+import type * as Members from "@catenet/testing/edge/Members"
 import { eventually } from "@catenet/testing/Eventually"
 import { Effect, Exit, Scope } from "effect"
+import { once } from "node:events"
 import { readdirSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, it } from "vitest"
 import { Relay } from "../../bench/data/Relay.ts"
+import * as Service from "../../bench/data/Service.ts"
 import { residentMegabytes } from "../e2e/Memory.ts"
-import { PairProcesses } from "./PairProcesses.ts"
+import type * as Pairs from "./Pairs.ts"
+import type { Order, Outcome, PairsOptions } from "./pairsService.ts"
+
+/** Pairs of members in processes of their own, so that neither they nor the control plane wait for each other's work. */
+interface Said {
+  readonly members: ReadonlyArray<Members.Row>
+}
+
+class PairProcesses {
+  readonly #services: ReadonlyArray<Service.Service<Said>>
+
+  private constructor(services: ReadonlyArray<Service.Service<Said>>) {
+    this.#services = services
+  }
+
+  static async start(place: Pairs.Place, count: number, processes: number): Promise<PairProcesses> {
+    const file = new URL("pairsService.ts", import.meta.url)
+    const options: PairsOptions = { place, count: count / processes }
+    return new PairProcesses(
+      await Promise.all(Array.from({ length: processes }, () => Service.start<Said>(file, options)))
+    )
+  }
+
+  get members(): ReadonlyArray<Members.Row> {
+    return this.#services.flatMap(({ said }) => said.members)
+  }
+
+  /** Runs all until the signal; rejects as soon as one pair fails. */
+  async run(pauseMillis: number, signal: AbortSignal): Promise<Pairs.Seen> {
+    const tell = (order: Order) => this.#services.forEach(({ child }) => child.connected && child.send(order))
+    const outcomes = this.#services.map(async ({ child }) => {
+      const [outcome]: Array<Outcome | number> = await Promise.race([once(child, "message"), once(child, "exit")])
+      if (typeof outcome !== "object") throw new Error(`the members' process ended with ${String(outcome)}`)
+      if ("failed" in outcome) throw new Error(outcome.failed)
+      return outcome.seen
+    })
+    signal.addEventListener("abort", () => tell("stop"), { once: true })
+    tell({ pauseMillis })
+    const seen = await Promise.all(outcomes)
+    const sum = (key: keyof Pairs.Seen) => seen.reduce((total, of) => total + of[key], 0)
+    return { sessions: sum("sessions"), bytes: sum("bytes"), again: sum("again") }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#services.map((service) => service.stop()))
+  }
+}
 
 /** 15 seconds in the gate, at a quarter of the pace; the campaign runs 30 minutes. */
 const asked = process.env["CATENET_CHANNEL_SOAK_SECONDS"]

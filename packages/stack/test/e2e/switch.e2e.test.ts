@@ -1,19 +1,110 @@
 import { eventually } from "@catenet/testing/Eventually"
-import { httpOrigin } from "@catenet/testing/stack/e2e/Origins"
+import { httpOrigin, netOrigin, type Origin } from "@catenet/testing/stack/e2e/Origins"
 import { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { ask } from "@catenet/testing/stack/e2e/Visitor"
+import { spawn, spawnSync } from "node:child_process"
 import { createPrivateKey, randomBytes } from "node:crypto"
 import { readFileSync, rmSync } from "node:fs"
+import { connect, type Socket } from "node:net"
 import { dirname, join } from "node:path"
+import { text } from "node:stream/consumers"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { WebSocketServer } from "ws"
-import { certificateRequest, traces } from "./KeyTraces.ts"
-import * as Openssl from "./Openssl.ts"
 import { order, shown, tunnel } from "./OrderingAgent.ts"
-import { recordingProxy } from "./RecordingProxy.ts"
 import { steadyVisitors } from "./SteadyVisitors.ts"
 import * as SwitchVisitors from "./SwitchVisitors.ts"
 import { asAgent } from "./Tunnel.ts"
+
+/** Stands between a program and a server, and keeps every byte that goes from one to the other. */
+interface RecordingProxy extends Origin {
+  readonly bytes: () => Buffer
+}
+
+const recordingProxy = async (port: number): Promise<RecordingProxy> => {
+  const chunks: Array<Buffer> = []
+  const copy = (from: Socket, to: Socket) => {
+    from.on("data", (chunk: Buffer) => {
+      chunks.push(chunk)
+      if (!to.write(chunk)) from.pause()
+    })
+    to.on("drain", () => from.resume())
+    from.once("end", () => to.end())
+    from.once("error", () => to.destroy())
+    from.once("close", () => to.destroySoon())
+  }
+  const origin = await netOrigin((socket) => {
+    const server = connect({ port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true })
+    copy(socket, server)
+    copy(server, socket)
+  })
+  return { ...origin, bytes: () => Buffer.concat(chunks) }
+}
+
+/** What OpenSSL says of keys, requests and servers, where it is installed. */
+const hasOpenssl = spawnSync("openssl", ["version"]).status === 0
+if (!hasOpenssl)
+  process.stderr.write("\nSKIPPED: there is no `openssl` on PATH, so keys and requests are not checked.\n\n")
+
+/** What it prints, on both of its outputs. */
+const openssl = async (args: ReadonlyArray<string>, input: string | Buffer = ""): Promise<string> => {
+  const child = spawn("openssl", args, { stdio: ["pipe", "pipe", "pipe"] })
+  child.stdin.on("error", () => undefined).end(input)
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
+  return `${out}\n${err}`
+}
+
+// Looks for a private key in recorded bytes: as it lies in its file, its numbers alone, and in any text form, within others too.
+
+/** What is to be found nowhere. */
+const tracesOf = (pem: string): ReadonlyArray<Buffer> => {
+  const key = createPrivateKey(pem)
+  const scalar = Buffer.from(key.export({ format: "jwk" }).d ?? "", "base64url")
+  if (scalar.length !== 32) throw new Error("no key of P-256")
+  // A line without a byte of the scalar is of the public key, which certificates hold.
+  const lines = pem.split("\n").filter((line) => {
+    const bytes = Buffer.from(line, "base64")
+    return !line.startsWith("-----") && (bytes.includes(scalar.subarray(0, 8)) || bytes.includes(scalar.subarray(-8)))
+  })
+  if (lines.length === 0) throw new Error("no line holds the key")
+  return [
+    scalar,
+    Buffer.from(scalar).reverse(),
+    Buffer.from(scalar.toString("hex")),
+    Buffer.from(scalar.toString("hex").toUpperCase()),
+    Buffer.from(scalar.toString("base64").slice(0, 42)),
+    Buffer.from(scalar.toString("base64url").slice(0, 42)),
+    ...lines.map((line) => Buffer.from(line))
+  ]
+}
+
+const encoded = /[A-Za-z0-9_+/-]{40,}/g
+/** Requests of ACME hold a request for a certificate in base64url in JSON in base64url. */
+const maxNested = 4
+
+/** The bytes, and what stands in them in base64, and so on; every text at each of the four places where it may begin. */
+function* layers(bytes: Buffer, nested = 0): Generator<Buffer> {
+  yield bytes
+  if (nested >= maxNested) return
+  for (const [run] of bytes.toString("latin1").matchAll(encoded))
+    for (let skipped = 0; skipped < 4; skipped++) yield* layers(Buffer.from(run.slice(skipped), "base64"), nested + 1)
+}
+
+/** How often something of the key is in the bytes. */
+const traces = (pem: string, bytes: Buffer): number => {
+  const wanted = tracesOf(pem)
+  let found = 0
+  for (const layer of layers(bytes)) for (const trace of wanted) if (layer.includes(trace)) found++
+  return found
+}
+
+/** The request for a certificate that was sent to the authority, DER. */
+const certificateRequest = (bytes: Buffer): Buffer | undefined => {
+  for (const layer of layers(bytes)) {
+    const csr = /^\{"csr":"([\w-]+)"\}/.exec(layer.toString("latin1"))?.[1]
+    if (csr !== undefined) return Buffer.from(csr, "base64url")
+  }
+  return undefined
+}
 
 /** Visitors a second, and for how long they come behind the switch; a campaign sets both. */
 const rate = Number(process.env["CATENET_SWITCH_RATE"] ?? 20)
@@ -123,9 +214,8 @@ describe("the switch from gelb to gruen", () => {
     )
     assert.strictEqual((await ask(named.target)).status, 200)
     const key = readFileSync(join(agent.folder, "privkey.pem"), "utf8")
-    const { openssl } = Openssl
     const [root, target] = [stack.path("development-root.pem"), `127.0.0.1:${stack.ports.frontDoor}`]
-    if (Openssl.isInstalled) {
+    if (hasOpenssl) {
       const visited = await openssl(["s_client", "-connect", target, "-servername", "key.localhost", "-CAfile", root])
       assert.include(visited, "Verify return code: 0 (ok)")
       const serial = await openssl(["x509", "-noout", "-serial"], visited)
@@ -144,7 +234,7 @@ describe("the switch from gelb to gruen", () => {
       assert.isAbove(traces(key, Buffer.concat([Buffer.from("x"), Buffer.from(leak), Buffer.alloc(9)])), 0)
     const request = certificateRequest(written)
     assert.isDefined(request, "the request for the certificate was recorded")
-    if (Openssl.isInstalled) {
+    if (hasOpenssl) {
       assert.include(await openssl(["ec", "-check", "-noout"], key), "EC Key valid")
       const said = await openssl(["req", "-inform", "DER", "-verify", "-noout", "-text"], request)
       assert.match(said, /verify OK/i)

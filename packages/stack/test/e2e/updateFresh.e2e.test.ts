@@ -4,19 +4,68 @@
  */
 import { eventually } from "@catenet/testing/Eventually"
 import { onThisMachine } from "@catenet/testing/Promptness"
+import type { Machine } from "@catenet/testing/stack/e2e/BareMachine"
 import { httpOrigin } from "@catenet/testing/stack/e2e/Origins"
 import { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { afterBlocking, UpdatingAgent } from "@catenet/testing/stack/e2e/UpdatingAgent"
 import { platformSources } from "@catenet/testing/stack/PlatformProgram"
-import { execFileSync } from "node:child_process"
-import { cpSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs"
+import { execFileSync, spawnSync } from "node:child_process"
+import { copyFileSync, cpSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { DebianMachine } from "./DebianMachine.ts"
 import { isServed, refusalsDuring } from "./Refusals.ts"
 import { ReleasedAgents } from "./ReleasedAgents.ts"
 import { steadyVisitors } from "./SteadyVisitors.ts"
 import { provision } from "./Tunnel.ts"
+
+// A fresh Debian without Node, made by Debian's own tools, as the root of commands.
+
+/** An archive of a root that one of them has made before, for a machine that reaches no mirror or that makes several. */
+const prepared = process.env["CATENET_DEBIAN_ARCHIVE"]
+
+const has = (command: string, ...args: ReadonlyArray<string>) => spawnSync(command, args).status === 0
+
+/** Debian's programs that make a root. */
+const maker = ["mmdebstrap", "debootstrap"].find((name) => has(name, "--version"))
+
+class DebianMachine implements Machine {
+  readonly #root: string
+
+  static readonly possible =
+    process.platform === "linux" &&
+    process.getuid?.() === 0 &&
+    has("unshare", "-m", "true") &&
+    (prepared !== undefined || maker !== undefined)
+
+  constructor(root: string) {
+    this.#root = root
+    mkdirSync(root, { recursive: true })
+    const made =
+      prepared === undefined
+        ? spawnSync(maker ?? "", ["--variant=minbase", "--include=ca-certificates,curl,openssl", "bookworm", root])
+        : spawnSync("tar", ["-xf", prepared, "-C", root, "--exclude=./dev/*"])
+    if (made.status !== 0) throw new Error(`no Debian can be made: ${String(made.stderr)}`)
+    copyFileSync("/etc/resolv.conf", join(root, "etc", "resolv.conf"))
+  }
+
+  path(...names: ReadonlyArray<string>) {
+    return join(this.#root, ...names)
+  }
+
+  get inside(): ReadonlyArray<string> {
+    const root = this.#root
+    const mounts = `mount --bind /dev ${root}/dev; mount -t proc proc ${root}/proc`
+    return ["unshare", "-m", "sh", "-c", `set -e; ${mounts}; exec /usr/sbin/chroot ${root} "$0" "$@"`]
+  }
+
+  run(line: string, env: Readonly<Record<string, string>> = {}): string {
+    const [command = "", ...args] = [...this.inside, "sh", "-c", line]
+    const variables = { PATH: "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/root", ...env }
+    const { status, stderr, stdout } = spawnSync(command, args, { env: variables, encoding: "utf8" })
+    if (status !== 0) throw new Error(`${line} ended with ${status}: ${stdout}${stderr}`)
+    return stdout
+  }
+}
 
 const isWanted = process.env["CATENET_UPDATES"] === "1"
 if (isWanted && !DebianMachine.possible)

@@ -5,9 +5,9 @@
  * One file, since all cases are about one platform that takes half a minute to start.
  */
 import { eventually } from "@catenet/testing/Eventually"
-import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { agent, catenet, endsWithUs, freePorts, type Spawned } from "@catenet/testing/stack/e2e/Stack"
 import * as DataFolder from "@catenet/testing/stack/postgres/DataFolder"
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { Effect, Exit, Scope } from "effect"
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"

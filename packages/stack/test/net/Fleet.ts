@@ -1,7 +1,7 @@
 /** One control plane and two edges that share a root and know each other, each a process of its own as an operator runs it. */
 import { eventually } from "@catenet/testing/Eventually"
-import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { catenet, endsWithUs, type Spawned } from "@catenet/testing/stack/e2e/Stack"
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"

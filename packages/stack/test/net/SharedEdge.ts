@@ -1,8 +1,8 @@
 /** One edge of several processes, as an operator runs it, with agents and figures of its own. */
 import * as Certificates from "@catenet/crypto/x509/Certificate"
-import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { catenet, endsWithUs, type Spawned } from "@catenet/testing/stack/e2e/Stack"
 import type { Target } from "@catenet/testing/stack/e2e/Visitor"
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { Mux, muxAlpn } from "@catenet/wire/transport/Mux"
 import type { MuxStream } from "@catenet/wire/transport/MuxStream"
 import { Effect } from "effect"

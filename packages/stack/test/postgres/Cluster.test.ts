@@ -1,5 +1,5 @@
-import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import * as DataFolder from "@catenet/testing/stack/postgres/DataFolder"
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

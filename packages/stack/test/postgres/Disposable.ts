@@ -2,8 +2,8 @@
  * A program that is a PostgreSQL for one run of the tests: it prints the server's URL, and when its standard input closes
  * it ends the server and removes the data. So nothing is left of a run that was killed either.
  */
-import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import * as DataFolder from "@catenet/testing/stack/postgres/DataFolder"
+import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Redacted } from "effect"
 import { randomBytes } from "node:crypto"

@@ -6,8 +6,8 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { join } from "node:path"
 import { connect as connectTls, type TLSSocket } from "node:tls"
 import * as Ports from "../../../../stack/src/Ports.ts"
-import { temporaryRoot } from "../../TemporaryRoot.ts"
 import { platformProgram } from "../../stack/PlatformProgram.ts"
+import { temporaryRoot } from "../../TemporaryRoot.ts"
 
 const listen = (server: Server) =>
   new Promise<number>((resolve) => {

@@ -8,8 +8,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync 
 import { delimiter, dirname, join } from "node:path"
 import { freePort } from "../../../../stack/src/Ports.ts"
 import { supervised } from "../../../../stack/src/supervisor/ChildProcesses.ts"
-import { temporaryRoot } from "../../TemporaryRoot.ts"
 import { agentProgram } from "../../agent/AgentProgram.ts"
+import { temporaryRoot } from "../../TemporaryRoot.ts"
 import { platformProgram } from "../PlatformProgram.ts"
 
 export interface Ports {
