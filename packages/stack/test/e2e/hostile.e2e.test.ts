@@ -184,7 +184,7 @@ describe("bad input", () => {
     assert.strictEqual((await fetch(stack.url("/status"), { method: "DELETE" })).status, 405)
   })
 
-  it("leaves people and machines served: one gets a service account from a person, and loses it when the person deletes it", async () => {
+  it("keeps no person from giving a machine an account of its own, and from ending it", async () => {
     const person = { username: "demo@catenet.localhost", password: stack.secrets["demoPassword"] ?? "" }
     const { token } = await signIn({ grant_type: "password", client_id: "admin-cli", ...person })
     const made = await call(token, "POST", "/me/service-accounts", { name: "build server" })
