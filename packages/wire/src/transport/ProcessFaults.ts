@@ -49,8 +49,25 @@ export interface ProcessFaults {
   readonly ending: (connection: { readonly destroy: () => unknown }) => OnFault
 }
 
-/** For as long as the scope is open. `count` hears of every fault. */
-export const make = Effect.fnUntraced(function* (count: () => void) {
+/** Those that hear of throws without a connection: the first one, so that a process of many services counts each once. */
+const listening = new Set<OnFault>()
+const onThrow = (error: unknown) => {
+  const [first] = listening
+  first?.(error)
+}
+
+const listen = (report: OnFault) => {
+  if (listening.size === 0) process.on("uncaughtException", onThrow).on("unhandledRejection", onThrow)
+  listening.add(report)
+}
+
+const unlisten = (report: OnFault) => {
+  listening.delete(report)
+  if (listening.size === 0) process.off("uncaughtException", onThrow).off("unhandledRejection", onThrow)
+}
+
+/** For as long as the scope is open. `count` hears of every fault that is reported to it. */
+export const make = Effect.fnUntraced(function* (count: () => unknown) {
   const clock = yield* Clock.Clock
   const run = yield* FiberSet.makeRuntime<never>()
   const log = new FaultLog(
@@ -65,8 +82,8 @@ export const make = Effect.fnUntraced(function* (count: () => void) {
     log.report(error)
   }
   yield* Effect.acquireRelease(
-    Effect.sync(() => process.on("uncaughtException", report).on("unhandledRejection", report)),
-    () => Effect.sync(() => process.off("uncaughtException", report).off("unhandledRejection", report))
+    Effect.sync(() => listen(report)),
+    () => Effect.sync(() => unlisten(report))
   )
   const faults: ProcessFaults = {
     report,

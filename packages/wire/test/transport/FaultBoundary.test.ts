@@ -1,9 +1,10 @@
 import { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
 import { guard, silence } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
-import { FaultLog } from "@catenet/wire/transport/ProcessFaults"
+import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
 import { splice } from "@catenet/wire/transport/Splice"
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { EventEmitter } from "node:events"
 import { duplexPair } from "node:stream"
 
@@ -38,7 +39,7 @@ describe("a fault", () => {
   it("is logged at most once a minute, with the number of faults in between", () => {
     let now = 0
     const logged: Array<readonly [unknown, number]> = []
-    const log = new FaultLog(
+    const log = new ProcessFaults.FaultLog(
       () => now,
       (error, skipped) => logged.push([error, skipped])
     )
@@ -53,6 +54,26 @@ describe("a fault", () => {
       [120_000, 1]
     ])
   })
+
+  it.effect("of a process with many services is heard by one listener and counted once", () =>
+    Effect.gen(function* () {
+      const before = process.listeners("uncaughtException")
+      const counted: Array<number> = []
+      const open = Effect.forEach(Array.from({ length: 12 }).keys(), (service) =>
+        ProcessFaults.make(() => counted.push(service))
+      )
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* open
+          const added = process.listeners("uncaughtException").filter((listener) => !before.includes(listener))
+          assert.strictEqual(added.length, 1)
+          added[0]?.(new Error("injected"), "uncaughtException")
+          assert.deepStrictEqual(counted, [0])
+        })
+      )
+      assert.deepStrictEqual(process.listeners("uncaughtException"), before)
+    })
+  )
 
   it("of a session's timer ends the session", async () => {
     const [here, there] = duplexPair()
