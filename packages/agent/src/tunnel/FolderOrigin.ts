@@ -6,7 +6,7 @@ import { Http, type HttpServer } from "@catenet/platform/Http"
 import { markup, type Markup } from "@catenet/platform/Markup"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, FileSystem, Option, Result } from "effect"
-import { HttpServerRequest, HttpServerResponse, HttpStaticServer } from "effect/http"
+import { HttpPlatform, HttpServerRequest, HttpServerResponse, HttpStaticServer } from "effect/http"
 import { isAbsolute, join, parse, relative, resolve, sep } from "node:path"
 
 const said = (status: number, text: string, headers: Readonly<Record<string, string>> = {}) =>
@@ -41,11 +41,22 @@ const pageOf = (pathname: string, entries: ReadonlyArray<Markup>) =>
 const link = (name: string) =>
   markup`<li><a href="./${name.split("/").map(encodeURIComponent).join("/")}">${name}</a></li>\n`
 
+/** Sends no more of a file than its length when it is opened: the rest of one that grows would be taken for the next response. */
+const bounded = (platform: HttpPlatform.HttpPlatform["Service"]): HttpPlatform.HttpPlatform["Service"] => ({
+  ...platform,
+  fileResponse: (path, options) =>
+    options?.bytesToRead === undefined
+      ? platform.fileResponse(path, { ...options, bytesToRead: Number.MAX_SAFE_INTEGER })
+      : platform.fileResponse(path, options)
+})
+
 /** Answers requests for what is in the folder. A link to another folder takes effect with the next request. */
 const answers = Effect.fnUntraced(function* (folder: string, isListed: boolean) {
   const fs = yield* FileSystem.FileSystem
   const top = parse(folder).root
-  const files = yield* HttpStaticServer.make({ root: top, index: undefined })
+  const platform = bounded(yield* HttpPlatform.HttpPlatform)
+  const making = HttpStaticServer.make({ root: top, index: undefined })
+  const files = yield* Effect.provideService(making, HttpPlatform.HttpPlatform, platform)
 
   /** What is really at a place, if it may be shown. */
   const shown = Effect.fnUntraced(function* (root: string, place: string) {

@@ -3,7 +3,16 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { once } from "node:events"
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync
+} from "node:fs"
 import { type IncomingMessage, request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -125,6 +134,46 @@ layer(Folder.layer, { excludeTestServices: true })("a folder as an origin", (it)
       assert.strictEqual((yield* part("bytes=1-1", { "if-range": '"other"' })).status, 200)
       const beyond = yield* part("bytes=10-")
       assert.deepStrictEqual([beyond.status, beyond.headers["content-range"]], [416, "bytes */10"])
+    })
+  )
+
+  const size = 16 * 1024 * 1024
+  /** Asks for a file that changes while it is sent, and then for another one; returns what comes, without the first head. */
+  const meanwhile = Effect.fnUntraced(function* (change: (file: string) => void) {
+    const { path, plain } = yield* Folder
+    const file = join(path, "long.bin")
+    writeFileSync(file, Buffer.alloc(size, "a"))
+    const socket = yield* plain.connect()
+    socket.on("error", () => {})
+    const request = (name: string) => `GET /${name} HTTP/1.1\r\nHost: a.example\r\nConnection: keep-alive\r\n\r\n`
+    const got: Array<Buffer> = []
+    yield* Effect.promise(async () => {
+      socket.write(request("long.bin"))
+      await once(socket, "readable")
+      change(file)
+      socket.write(request("inside.txt"))
+      for await (const chunk of socket as AsyncIterable<Buffer>) {
+        got.push(chunk)
+        if (chunk.includes("0123456789")) break
+      }
+    })
+    const all = Buffer.concat(got)
+    return all.subarray(all.indexOf("\r\n\r\n") + 4)
+  })
+
+  it.effect("sends a file that grows as long as it was", () =>
+    Effect.gen(function* () {
+      const came = yield* meanwhile((file) => appendFileSync(file, Buffer.alloc(1024 * 1024, "b")))
+      assert.isFalse(came.includes("b".repeat(10)))
+      assert.strictEqual(came.subarray(size).toString("latin1").split("\r\n")[0], "HTTP/1.1 200 OK")
+    })
+  )
+
+  it.effect("ends the connection of a file that shrinks", () =>
+    Effect.gen(function* () {
+      const came = yield* meanwhile((file) => truncateSync(file, size / 2))
+      assert.isAtMost(came.length, size / 2)
+      assert.isFalse(came.includes("HTTP/1.1"))
     })
   )
 
