@@ -35,6 +35,7 @@ const textFor = ({ format, maxLength, minLength, pattern }: Members): string => 
   if (format === "email") return "ann@example.net"
   if (format === "uri") return "https://shop.example.net/"
   if (typeof pattern === "string" && pattern.startsWith("^sa-")) return `sa-${digits.repeat(2)}`
+  if (typeof pattern === "string" && pattern.startsWith("^(?:tcp|udp)/")) return "tcp/20022"
   if (typeof pattern === "string" && pattern.startsWith("^/")) return "/"
   if (typeof pattern === "string" && pattern.startsWith("^https")) return "http://10.0.0.2:9443"
   if (typeof pattern === "string" && pattern.startsWith("^[ \\t]*[0-9a-fA-F]{64}")) return digits.repeat(4)

@@ -37,6 +37,7 @@ const byName: Readonly<Record<string, string>> = {
   "x-ct-owner-account":
     "An identifier of the account that owns the tunnel, the same for all of its tunnels and of its service accounts'.",
   payment: "The id of the payment intent.",
+  port: "The protocol and the number of a public port, such as `tcp/20022`.",
   proof: "Whether agents of the tunnel must prove their keys.",
   require_login: "Whether visitors of the host must sign in.",
   role: "Return only agents with this role tag.",

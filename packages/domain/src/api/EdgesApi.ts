@@ -13,6 +13,7 @@ import {
 } from "../edges/EdgeErrors.ts"
 import { Authorisation, EdgeId, EdgeNode, Heartbeat, ReportedEdge } from "../edges/EdgeNode.ts"
 import { CertificatesRequest, SealedCertificates } from "../edges/HostCertificates.ts"
+import { PortName } from "../edges/PublicPort.ts"
 import { SealedTicketKeys, TicketKeyRequest } from "../edges/TicketKeys.ts"
 import { GateCodeRefused } from "../tunnels/GateErrors.ts"
 import { BrowserHash, GateAnswer, GateEntry } from "../tunnels/GateVisit.ts"
@@ -86,11 +87,18 @@ export class EdgesApi extends HttpApiGroup.make("edges")
       .annotate(OpenApi.Summary, "Lists the edges that have sent heartbeats, and which of them are live.")
       .middleware(ReadsParameters),
     HttpApiEndpoint.get("lookup", "/internal/edges/lookup", {
-      query: { token: Schema.optionalKey(RoutingToken), host: Schema.optionalKey(Hostname) },
+      query: {
+        token: Schema.optionalKey(RoutingToken),
+        host: Schema.optionalKey(Hostname),
+        port: Schema.optionalKey(PortName)
+      },
       success: EdgeNode,
       error: [LookupAmbiguous, NoLiveEdge]
     })
-      .annotate(OpenApi.Summary, "Returns the live edge that serves a routing token or host name.")
+      .annotate(
+        OpenApi.Summary,
+        "Returns the live edge that serves a routing token or host name, or has an agent of the tunnel with a public port."
+      )
       .middleware(ReadsParameters),
     HttpApiEndpoint.get("rehydrate", "/internal/edges/rehydrate/:edge_id", {
       params: { edge_id: EdgeId },

@@ -113,9 +113,9 @@ export const errorSentences: Readonly<Record<string, string>> = {
   TicketKeysRefused:
     "The request is not signed with the key to which the edge is pinned; an edge without a pinned key gets no keys and no certificates.",
   LookupAmbiguous:
-    "A lookup takes either a token or a host.",
+    "A lookup takes one of token, host and port.",
   NoLiveEdge:
-    "No live edge serves this token or host name.",
+    "No live edge serves this token, host name or port.",
   RefusedOrderUnknown:
     "No rejected order has this id.",
   EdgeUnknown:

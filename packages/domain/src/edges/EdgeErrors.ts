@@ -50,14 +50,14 @@ export class TicketKeysRefused extends Problem<TicketKeysRefused>()("TicketKeysR
   detail: () => "The request is not signed by the key of this edge id, or the id is not pinned to a key."
 }) {}
 
-/** A lookup takes either a token or a host. */
+/** A lookup takes one of token, host and port. */
 export class LookupAmbiguous extends Problem<LookupAmbiguous>()("LookupAmbiguous", {
   status: 400,
   title: "Look-up ambiguous",
-  detail: () => "Give either token or host, and not both."
+  detail: () => "Give one of token, host and port."
 }) {}
 
-/** No live edge serves this token or host name. */
+/** No live edge serves this token, host name or port. */
 export class NoLiveEdge extends Problem<NoLiveEdge>()("NoLiveEdge", {
   status: 404,
   title: "No live edge",

@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { boundedArray } from "../values/BoundedArray.ts"
 import { Port } from "../values/Numbers.ts"
-import { literal } from "../values/Pattern.ts"
+import { literal, pattern } from "../values/Pattern.ts"
 
 export const PortProtocol = literal(["tcp", "udp"])
 export type PortProtocol = typeof PortProtocol.Type
@@ -24,6 +24,41 @@ export type OfferedPorts = typeof OfferedPorts.Type
 
 export const PublicPort = Schema.Struct({ protocol: PortProtocol, port: Port })
 export type PublicPort = typeof PublicPort.Type
+
+/** A public port as text, such as `tcp/20022`. */
+export const PortName = Schema.String.check(
+  pattern(
+    /^(?:tcp|udp)\/(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$/u,
+    "tcp or udp, a slash, and a port from 1 to 65535"
+  )
+).pipe(Schema.brand("PortName"))
+export type PortName = typeof PortName.Type
+
+/**
+ * @example
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { portName } from "@catenet/domain/edges/PublicPort"
+ *
+ * strictEqual(portName({ protocol: "tcp", port: 20022 }), "tcp/20022")
+ * ```
+ */
+export const portName = ({ port, protocol }: { readonly protocol: PortProtocol; readonly port: number }): PortName =>
+  PortName.make(`${protocol}/${port}`)
+
+/**
+ * @example
+ * ```ts
+ * import { deepStrictEqual } from "node:assert"
+ * import { PortName, publicPort } from "@catenet/domain/edges/PublicPort"
+ *
+ * deepStrictEqual(publicPort(PortName.make("udp/53")), { protocol: "udp", port: 53 })
+ * ```
+ */
+export const publicPort = (name: PortName): PublicPort => ({
+  protocol: name.startsWith("udp") ? "udp" : "tcp",
+  port: Port.make(Number(name.slice(4)))
+})
 
 /**
  * Whether a range contains the port.

@@ -6,6 +6,7 @@ import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import * as Hex from "@catenet/crypto/Hex"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { normalHost } from "@catenet/wire/frames/HostName"
+import { decodePeerPort } from "@catenet/wire/frames/PeerPort"
 import type { Admission, AdmissionHead, PeerEdge } from "@catenet/wire/frames/Role"
 import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
 import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
@@ -17,6 +18,7 @@ import { ChannelPlacement } from "../channels/ChannelPlacement.ts"
 import { MeshClients } from "../mesh/MeshClients.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
+import { PortVisits } from "../ports/PortVisits.ts"
 import { Routes } from "../routes/Routes.ts"
 import { AgentAdmissions } from "../sessions/AgentAdmissions.ts"
 import { AgentPlaces, holderOf, limitsOf, type Place } from "../sessions/AgentPlaces.ts"
@@ -28,8 +30,8 @@ import { dispatchVisitor } from "./Dispatch.ts"
 import { VisitorRouter } from "./VisitorRouter.ts"
 
 /**
- * Visitors from a peer edge (role `M`): the peer shows the admin token and names the host, gets `OK` when the host
- * is served here, and sends the visitor's bytes from the ClientHello on.
+ * Visitors from a peer edge (role `M`): the peer shows the admin token and names the host or the public port, gets `OK` when it
+ * is served here, and sends the visitor's bytes, at a host from the ClientHello on.
  */
 class PeerVisitors extends Context.Service<
   PeerVisitors,
@@ -40,20 +42,19 @@ class PeerVisitors extends Context.Service<
     const routes = yield* Routes
     const visitorRouter = yield* VisitorRouter
     const counters = yield* Counters
+    const ports = yield* PortVisits
     const expected = adminToken && Redacted.make(new Uint8Array(Buffer.from(Redacted.value(adminToken), "hex")))
 
-    const admits = (peer: PeerEdge, host: string | undefined) =>
-      meshRelay &&
-      expected !== undefined &&
-      AdminHeader.matches(expected, Hex.encode(peer.adminToken)) &&
-      host !== undefined &&
-      routes.find(host) !== undefined
+    const isPeer = ({ adminToken }: PeerEdge) =>
+      meshRelay && expected !== undefined && AdminHeader.matches(expected, Hex.encode(adminToken))
 
     const serve = Effect.fn("SlotProtocol.serve")(function* (socket: TLSSocket, peer: PeerEdge) {
+      const port = decodePeerPort(peer.host)
       const host = normalHost(peer.host)
-      const admitted = admits(peer, host)
+      const admitted = isPeer(peer) && (port !== undefined || (host !== undefined && routes.find(host) !== undefined))
       answerAdmission(socket, admitted)
       if (!admitted) return closeGracefully(socket)
+      if (port !== undefined) return yield* ports.fromPeer(port, socket)
       const hello = yield* Effect.promise(() => peekClientHello(socket))
       if (Result.isFailure(hello)) return void socket.destroy()
       const destination = dispatchVisitor(hello.success)
@@ -65,7 +66,7 @@ class PeerVisitors extends Context.Service<
     return PeerVisitors.of({ serve })
   })
   static readonly layer = Layer.effect(this, this.make).pipe(
-    Layer.provide([Routes.layer, VisitorRouter.layer, Counters.layer])
+    Layer.provide([Routes.layer, VisitorRouter.layer, Counters.layer, PortVisits.layer])
   )
 }
 

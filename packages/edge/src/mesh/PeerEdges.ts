@@ -1,14 +1,16 @@
 /**
- * Forwards a visitor whose host is unknown here to the edge that serves it (role `M`, data-plane 8.8): the control plane names the
- * edge, the shared CA authenticates it, and the bytes are forwarded untouched.
+ * Forwards a visitor to the edge that serves its host or public port (role `M`, data-plane 8.8), if no agent is connected here: the
+ * control plane names the edge, the shared CA authenticates it, and the bytes are forwarded untouched.
  */
 import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
 import { pem } from "@catenet/crypto/x509/Certificate"
+import { type PortName, portName } from "@catenet/domain/edges/PublicPort"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { type Address, formatAddress, parseAddress } from "@catenet/platform/NetworkParser"
+import { encodePeerPort, type PeerPort } from "@catenet/wire/frames/PeerPort"
 import { Clock, Context, Effect, Layer, Redacted, Result } from "effect"
-import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { ControlPlane, statusOf } from "../control/ControlPlane.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
@@ -21,82 +23,120 @@ import { dial, introduce, makeFailures, PeerRefused } from "./PeerDial.ts"
 const missMillis = 30_000
 /** The same if the control plane did not answer: it may know the host when it is back. */
 const unansweredMillis = 1_000
+/** How long an answer about a port is used. The control plane asks all edges for it, and agents come and go. */
+const portMillis = { found: 5_000, missed: 1_000 }
 const maxMisses = 10_000
 /** How long a visitor waits for the control plane where an earlier answer can be used instead. */
 const lookupPatience = "1 second"
 
+type Where = { readonly host: Hostname; readonly port?: never } | { readonly host?: never; readonly port: PortName }
+
+/** Where the control plane says a host or a port is served, if that is another edge. */
+const makeLocate = Effect.gen(function* () {
+  const { edgeId, meshRelayPrivate } = yield* Settings
+  const { client } = yield* ControlPlane
+  const clock = yield* Clock.Clock
+  /** Until when the last answer is used, epoch milliseconds. */
+  const answered = new BoundedMap<string, number>(maxMisses)
+  /** The last answer for each host or port, also used while the control plane does not answer. */
+  const found = new BoundedMap<string, Address>(maxMisses)
+
+  const isFresh = (name: string) => clock.currentTimeMillisUnsafe() < (answered.get(name) ?? 0)
+  const remember = (name: string, millis: number) => {
+    answered.set(name, clock.currentTimeMillisUnsafe() + millis)
+  }
+
+  return Effect.fnUntraced(function* (query: Where) {
+    const name = query.host ?? query.port ?? ""
+    if (client === undefined || isFresh(name)) return found.get(name)
+    const asked = client.lookup({ query })
+    const node = yield* Effect.result(found.has(name) ? Effect.timeout(asked, lookupPatience) : asked)
+    const missed = query.port === undefined ? missMillis : portMillis.missed
+    if (Result.isFailure(node)) {
+      const isUnknown = statusOf(node.failure) === 404
+      if (isUnknown) found.delete(name)
+      remember(name, isUnknown ? missed : unansweredMillis)
+      return found.get(name)
+    }
+    const { edge_id, peer_addr } = node.success
+    const address = parseAddress(peer_addr)
+    if (address !== undefined && edge_id !== edgeId && (meshRelayPrivate || isGlobalEndpoint(peer_addr))) {
+      found.set(name, address)
+      if (query.port !== undefined) remember(name, portMillis.found)
+      return address
+    }
+    found.delete(name)
+    remember(name, missed)
+    return undefined
+  })
+})
+
 export class PeerEdges extends Context.Service<
   PeerEdges,
   {
-    /** False if no other edge takes the visitor; the socket is then untouched. */
-    readonly forward: (host: string, socket: Socket) => Effect.Effect<boolean>
+    /** False if no other edge takes the visitor, which is then untouched. */
+    readonly forward: (host: string, visitor: Duplex) => Effect.Effect<boolean>
+    /** The same for a visitor of a public port. Calls back when the other edge has taken it. */
+    readonly forwardPort: (visit: PeerPort, visitor: Duplex, taken: () => void) => Effect.Effect<boolean>
+    /** Whether visitors are forwarded at all. */
+    readonly isOn: boolean
   }
 >()("edge/mesh/PeerEdges") {
   static readonly make = Effect.gen(function* () {
-    const { adminToken, edgeId, meshRelay, meshRelayPrivate } = yield* Settings
+    const { adminToken, meshRelay } = yield* Settings
     const { client } = yield* ControlPlane
     const { root } = yield* CertificateAuthority
     const counters = yield* Counters
     const { ending } = yield* ConnectionFaults
     const relays = yield* Relays
     const failed = yield* makeFailures
-    const clock = yield* Clock.Clock
-    /** End of the cached answer, epoch milliseconds. */
-    const misses = new BoundedMap<string, number>(maxMisses)
-    /** The last answer for each host, used while the control plane does not answer. */
-    const found = new BoundedMap<string, Address>(maxMisses)
+    const locate = yield* makeLocate
+    const isOn = meshRelay && adminToken !== undefined && client !== undefined
     const ca = pem(root)
 
-    const missed = (host: string) => clock.currentTimeMillisUnsafe() < (misses.get(host) ?? 0)
-    const remember = (host: string, millis: number) => {
-      misses.set(host, clock.currentTimeMillisUnsafe() + millis)
-    }
-
-    const locate = Effect.fnUntraced(function* (host: string) {
-      if (client === undefined || missed(host)) return found.get(host)
-      const asked = client.lookup({ query: { host: Hostname.make(host) } })
-      const node = yield* Effect.result(found.has(host) ? Effect.timeout(asked, lookupPatience) : asked)
-      if (Result.isFailure(node)) {
-        const isUnknown = statusOf(node.failure) === 404
-        if (isUnknown) found.delete(host)
-        remember(host, isUnknown ? missMillis : unansweredMillis)
-        return found.get(host)
-      }
-      const { edge_id, peer_addr } = node.success
-      const address = parseAddress(peer_addr)
-      if (address !== undefined && edge_id !== edgeId && (meshRelayPrivate || isGlobalEndpoint(peer_addr))) {
-        found.set(host, address)
-        return address
-      }
-      found.delete(host)
-      remember(host, missMillis)
-      return undefined
-    })
-
-    const forward = Effect.fn("PeerEdges.forward")(function* (host: string, visitor: Socket) {
-      if (!meshRelay || adminToken === undefined) return false
-      const address = yield* locate(host)
-      if (address === undefined) return false
-      const name = formatAddress(address)
-      const peer = yield* Effect.result(dial(address, ca, ending))
-      if (Result.isFailure(peer)) {
-        yield* failed(name, peer.failure)
+    /** `host` is what the other edge gets to see: a host name or a visit at a port. */
+    const pass = Effect.fnUntraced(function* (
+      address: Address,
+      host: string,
+      visitor: Duplex,
+      taken: () => void = () => undefined
+    ) {
+      if (adminToken === undefined) return false
+      const peer = formatAddress(address)
+      const dialled = yield* Effect.result(dial(address, ca, ending))
+      if (Result.isFailure(dialled)) {
+        yield* failed(peer, dialled.failure)
         return false
       }
-      const socket = peer.success
+      const socket = dialled.success
       if (
         !(yield* introduce(socket, { role: "M", adminToken: Buffer.from(Redacted.value(adminToken), "hex"), host }))
       ) {
         socket.destroy()
-        yield* failed(name, new PeerRefused())
+        yield* failed(peer, new PeerRefused())
         return false
       }
       counters.visitorsToPeers += 1
+      taken()
       yield* relays.pass(visitor, socket)
       return true
     })
 
-    return PeerEdges.of({ forward })
+    const forward = Effect.fn("PeerEdges.forward")(function* (host: string, visitor: Duplex) {
+      const address = isOn ? yield* locate({ host: Hostname.make(host) }) : undefined
+      return address !== undefined && (yield* pass(address, host, visitor))
+    })
+
+    const forwardPort = Effect.fn("PeerEdges.forwardPort")(function* (
+      visit: PeerPort,
+      visitor: Duplex,
+      taken: () => void
+    ) {
+      const address = isOn ? yield* locate({ port: portName(visit) }) : undefined
+      return address !== undefined && (yield* pass(address, encodePeerPort(visit), visitor, taken))
+    })
+
+    return PeerEdges.of({ forward, forwardPort, isOn })
   })
   static readonly layer = Layer.effect(this, this.make).pipe(
     Layer.provide([Counters.layer, ConnectionFaults.layer, Relays.layer])

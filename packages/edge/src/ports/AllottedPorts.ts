@@ -1,19 +1,16 @@
 /**
  * The ports of one protocol that tunnels have and this edge offers. The edge listens at each while an agent of the tunnel is
- * connected, and a little longer, because the agent is probably reconnecting.
+ * connected, and a little longer, because the agent is probably reconnecting; if it forwards visitors to other edges, always.
  */
-import { isOpen } from "@catenet/domain/edges/AccessPolicy"
 import { isOffered, type PortProtocol, type PortRange } from "@catenet/domain/edges/PublicPort"
-import { admits } from "@catenet/domain/rules/Evaluation"
 import type { CannotListen } from "@catenet/platform/CannotListen"
 import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Scheduler } from "@catenet/platform/Scheduler"
-import { toUnixSeconds } from "@catenet/platform/UnixTime"
-import { Clock, Effect, FiberMap, Option, Schedule, type Scope } from "effect"
-import { Counters } from "../observe/Counters.ts"
+import { Effect, FiberMap, Option, Schedule, type Scope } from "effect"
 import { Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
+import { PortVisits } from "./PortVisits.ts"
 
 export interface Following {
   readonly protocol: PortProtocol
@@ -25,30 +22,12 @@ export interface Following {
   ) => Effect.Effect<unknown, CannotListen | ConfigurationInvalid, Scope.Scope>
 }
 
-/** Agents of a tunnel with a port serve no host name. */
-export const target = { _tag: "Mesh" } as const
-
-/** Whether the access window and the rules of a tunnel let a visitor of this address in. */
-export const makeAdmission = Effect.gen(function* () {
-  const clock = yield* Clock.Clock
-  const counters = yield* Counters
-  const routes = yield* Routes
-  return (token: string, address: string): boolean => {
-    if (!isOpen(routes.policy(token), toUnixSeconds(clock.currentTimeMillisUnsafe()))) {
-      counters.accessWindowRefusals += 1
-      return false
-    }
-    const isAdmitted = admits(routes.rules(token) ?? [], address)
-    if (!isAdmitted) counters.refusedBy.allow += 1
-    return isAdmitted
-  }
-})
-
 /** Follows routes and agents until the scope closes. */
 export const follow = Effect.fn("AllottedPorts.follow")(function* ({ listen, offered, protocol }: Following) {
   const { deliverWaitMillis } = yield* Settings
   const agents = yield* AgentSessions
   const routes = yield* Routes
+  const { forwards } = yield* PortVisits
   const listeners = yield* FiberMap.make<number>()
   const run = yield* FiberMap.runtime(listeners)()
   /** The tunnel of each port, and the port of each tunnel. */
@@ -63,7 +42,10 @@ export const follow = Effect.fn("AllottedPorts.follow")(function* ({ listen, off
       Effect.scoped
     )
 
-  const isServed = (port: number) => agents.tunnel(owners.get(port) ?? "")?.connected === true
+  const isServed = (port: number) => {
+    const owner = owners.get(port)
+    return owner !== undefined && (forwards || agents.tunnel(owner)?.connected === true)
+  }
 
   const settle = (port: number) => {
     if (isServed(port)) return void run(port, listening(port), { onlyIfMissing: true })

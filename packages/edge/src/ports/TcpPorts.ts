@@ -3,46 +3,31 @@ import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import { Effect } from "effect"
 import type { Socket } from "node:net"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { endpointsOf } from "../listen/ConnectionAddresses.ts"
-import { makeServe } from "../listen/ConnectionFibers.ts"
 import type { ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
 import * as TcpListener from "../listen/TcpListener.ts"
 import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
-import { Relays } from "../relay/Relays.ts"
-import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
-import { follow, makeAdmission, target } from "./AllottedPorts.ts"
+import { follow } from "./AllottedPorts.ts"
+import { PortVisits } from "./PortVisits.ts"
 
 const makeVisit = Effect.gen(function* () {
-  const admits = yield* makeAdmission
-  const agents = yield* AgentSessions
   const audit = yield* AuditLog
   const counters = yield* Counters
   const places = yield* VisitorPlaces
-  const relays = yield* Relays
-  const run = yield* makeServe
+  const visits = yield* PortVisits
 
   return (token: string, socket: Socket) => {
     audit.note("tcp_port", socket, token)
-    if (!admits(token, socket.remoteAddress ?? "")) return void socket.destroy()
+    if (!visits.admits(token, socket.remoteAddress ?? "")) return void socket.destroy()
     const isIdle = () => socket.bytesRead === 0 && socket.bytesWritten === 0
     if (!places.enter(socket, token, { isIdle, evict: () => void socket.destroy() })) return void socket.destroy()
-    const header = { kind: "visitor", tls: "none", ...endpointsOf(socket) } as const
-    const ready = agents.deliverNow(token, target, header)
-    if (ready !== undefined) return relays.start(ready, socket, "browser")
-    return run(socket, () =>
-      agents.deliver(token, target, header).pipe(
-        Effect.map((delivered) => relays.start(delivered, socket, "browser")),
-        Effect.catchTag("TunnelOffline", () =>
-          Effect.sync(() => {
-            counters.visitorsOfOfflineTunnels += 1
-            closeGracefully(socket)
-          })
-        )
-      )
-    )
+    return visits.pass(token, "tcp", socket, () => {
+      counters.visitorsOfOfflineTunnels += 1
+      socket.end()
+      closeGracefully(socket)
+    })
   }
 })
 

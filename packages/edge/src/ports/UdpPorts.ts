@@ -10,14 +10,11 @@ import { guarded } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
 import type { RemoteInfo, Socket } from "node:dgram"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { endpointsOf } from "../listen/ConnectionAddresses.ts"
-import { makeServe } from "../listen/ConnectionFibers.ts"
 import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
-import { Relays } from "../relay/Relays.ts"
-import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
-import { follow, makeAdmission, target } from "./AllottedPorts.ts"
+import { follow } from "./AllottedPorts.ts"
+import { PortVisits } from "./PortVisits.ts"
 import type { UdpSession } from "./UdpSession.ts"
 import { idleMillis, UdpSessions } from "./UdpSessions.ts"
 
@@ -45,16 +42,13 @@ const bound = (host: string, port: number, reusePort: boolean) =>
   )
 
 const makeVisit = Effect.gen(function* () {
-  const admits = yield* makeAdmission
-  const agents = yield* AgentSessions
   const audit = yield* AuditLog
   const places = yield* VisitorPlaces
-  const relays = yield* Relays
-  const run = yield* makeServe
+  const visits = yield* PortVisits
 
   /** Whether the session has begun. */
   return (token: string, session: UdpSession): boolean => {
-    if (!admits(token, session.remoteAddress)) return false
+    if (!visits.admits(token, session.remoteAddress)) return false
     // A client that has sent one datagram may be a forged address: it gives way first.
     const holder = { isIdle: () => !session.isKnown, evict: () => void session.destroy() }
     const visitor = {
@@ -64,18 +58,7 @@ const makeVisit = Effect.gen(function* () {
     }
     if (!places.enter(visitor, token, holder)) return false
     audit.note("udp_port", { address: session.remoteAddress }, token)
-    const header = { kind: "visitor", tls: "none", ...endpointsOf(session) } as const
-    const ready = agents.deliverNow(token, target, header)
-    if (ready !== undefined) {
-      relays.start(ready, session, "browser")
-      return true
-    }
-    run(session, () =>
-      agents.deliver(token, target, header).pipe(
-        Effect.map((delivered) => relays.start(delivered, session, "browser")),
-        Effect.catchTag("TunnelOffline", () => Effect.sync(() => void session.destroy()))
-      )
-    )
+    visits.pass(token, "udp", session, () => void session.destroy())
     return true
   }
 })

@@ -18,6 +18,7 @@ import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Orders } from "../orders/Orders.ts"
+import { PortVisits } from "../ports/PortVisits.ts"
 import { QuicMembers } from "../quic/QuicMembers.ts"
 import { QuicPeers } from "../quic/QuicPeers.ts"
 import { Relays } from "../relay/Relays.ts"
@@ -44,6 +45,7 @@ export const layer = Layer.mergeAll(
   ChannelPlacement.layer,
   VisitorRouter.layer,
   VisitorPlaces.layer,
+  PortVisits.layer,
   TerminatedConnections.layer,
   Relays.layer,
   Routes.layer,

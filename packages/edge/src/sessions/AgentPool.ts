@@ -2,14 +2,12 @@
  * The agents of one token: multiplexed registrations and parked single-use slots, in the order in which they are tried for a
  * visitor.
  */
-import { native } from "@catenet/crypto/native"
-import * as VisitorToken from "@catenet/crypto/VisitorToken"
 import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { Enforced, Enforcement } from "@catenet/wire/frames/MuxPolicy"
 import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import type { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
-import { Redacted } from "effect"
+import { visitorTokenOf } from "../routes/TunnelName.ts"
 
 /** The target: a visitor of a host, or a mesh client (for agents that serve no host). */
 export type AgentTarget =
@@ -135,8 +133,7 @@ export class AgentPool {
 
   constructor(token: string) {
     this.token = token
-    const routingToken = Redacted.make(new Uint8Array(Buffer.from(token, "hex")))
-    this.visitorToken = Buffer.from(Redacted.value(VisitorToken.of(native, routingToken))).toString("hex")
+    this.visitorToken = visitorTokenOf(token)
   }
 
   /** Whether every agent of the tunnel, in all processes of this edge, enforces it; false if none is connected. */

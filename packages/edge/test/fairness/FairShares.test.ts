@@ -22,6 +22,7 @@ holds({
     CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: ["sessions/FairAgents", "one account has half of them with all its tunnels"],
     CT_EDGE_MAX_CHANNEL_BROKER_CONNECTIONS: ["channels/Limits", "of an address that takes all places give way"],
     CT_EDGE_MAX_WS_CHANNEL_CONNECTIONS: ["channels/ProxiedMembers", "of one address that have taken every WebSocket"],
+    maxDialling: ["ports/PortVisits", "than one that takes every place"],
     maxPerTunnel: ["sessions/AgentPlaces", "one tunnel has 64, whose oldest gives way"],
     maxPerAddress: ["sessions/StreamShares", "go to an address that holds fewer"],
     unregisteredPerBlock: [

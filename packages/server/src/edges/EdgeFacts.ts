@@ -34,6 +34,8 @@ const allSessions = 200
 
 interface Asked<A> extends Pick<Answer<A>, "silent" | "silentSince"> {
   readonly answers: ReadonlyArray<A>
+  /** The ids of the edges that gave them, in their order. */
+  readonly answering: ReadonlyArray<string>
 }
 
 /** What the edges that answered know together, and the ids of those that did not answer. */
@@ -108,6 +110,7 @@ const ask = Effect.fnUntraced(function* <A, E>(
   const since = silent.map((id) => lastAnswers.get(id) ?? now)
   return {
     answers: answers.flatMap(({ answer }) => Option.toArray(answer)),
+    answering: answers.filter(({ answer }) => Option.isSome(answer)).map(({ id }) => id),
     silent,
     silentSince: since.length === 0 ? null : since.reduce((least, time) => (time < least ? time : least))
   }
@@ -125,6 +128,12 @@ const status = (state: State, token: RoutingToken) =>
   Effect.map(
     ask(state, ({ facts }) => facts.statusByHeader({ headers: EdgeClient.about(token) })),
     added(AddedUp.status)
+  )
+
+const connectedAt = (state: State, token: RoutingToken) =>
+  Effect.map(
+    ask(state, ({ facts }) => facts.statusByHeader({ headers: EdgeClient.about(token) })),
+    ({ answering, answers }) => answering.filter((_id, n) => answers[n]?.connected === true)
   )
 
 const statuses = (state: State, tokens: ReadonlyArray<RoutingToken>, watched = false) =>
@@ -213,6 +222,8 @@ export class EdgeFacts extends Context.Service<
       tokens: ReadonlyArray<RoutingToken>,
       watched?: boolean
     ) => Effect.Effect<Answer<ReadonlyArray<TokenStatusReport>>>
+    /** The ids of the edges that have an agent of the tunnel now. */
+    readonly connectedAt: (token: RoutingToken) => Effect.Effect<ReadonlyArray<string>>
     /** The sessions of a tunnel, newest first, at most `limit`. Uptime over several edges needs all sessions of each. */
     readonly history: (token: RoutingToken, limit: number, figures?: "figures") => Effect.Effect<History>
     /**
@@ -236,7 +247,7 @@ export class EdgeFacts extends Context.Service<
   }
 >()("server/edges/EdgeFacts") {
   static readonly make = Effect.map(dependencies, (state) => ({
-    ...over(state, { status, statuses, history, histories, sums, presence, presences }),
+    ...over(state, { status, connectedAt, statuses, history, histories, sums, presence, presences }),
     askable: Effect.map(state.edges.all, (live) => live.length > 0),
     receiptKeys: Effect.map(
       ask(state, ({ facts }) =>

@@ -141,6 +141,21 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
         where e.seen_at >= ${liveSince} and (h.routing_token = ${token} or h.hostname = ${host})
         order by h.hostname limit 1`.withoutTransform
     }),
+    /** The token of the tunnel that has a public port. */
+    tokenAt: SqlSchema.findOneOption({
+      Request: Schema.Struct({ protocol: Schema.String, port: Schema.Int }),
+      Result: Schema.Struct({ token: RoutingToken }),
+      execute: ({ port, protocol }) => sql`select t.routing_token as token from public_ports p
+        join tunnels t on t.id = p.tunnel_id where p.protocol = ${protocol} and p.port = ${port}`
+    }),
+    /** Of these edges one that has reported where other edges reach it. */
+    oneOf: SqlSchema.findOneOption({
+      Request: Schema.Struct({ ids: Schema.Array(Schema.String), liveSince: Schema.Int }),
+      Result: EdgeNode,
+      execute: ({ ids, liveSince }) =>
+        sql`select id as edge_id, peer_addr from edge_nodes
+        where id = any(${ids}::text[]) and seen_at >= ${liveSince} order by id limit 1`.withoutTransform
+    }),
     /**
      * Every hostname, and every tunnel that has none: an order reaches every edge, and so does what is restored. What belongs to each is asked in a way that has to be
      * looked up by its key: joined, all tunnels and revocations there are would be read for one edge.

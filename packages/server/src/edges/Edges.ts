@@ -9,6 +9,7 @@ import {
   NoLiveEdge
 } from "@catenet/domain/edges/EdgeErrors"
 import type { Authorisation, EdgeNode, Heartbeat, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
+import { type PortName, publicPort } from "@catenet/domain/edges/PublicPort"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -20,6 +21,7 @@ import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { liveSeconds, EdgeAddressStore } from "./EdgeAddressStore.ts"
+import { EdgeFacts } from "./EdgeFacts.ts"
 import { EdgeStore, Place } from "./EdgeStore.ts"
 import { LiveEdges } from "./LiveEdges.ts"
 
@@ -40,6 +42,13 @@ const isWhole = ({ admin_signature, admin_url, pubkey, signature }: Heartbeat) =
   (admin_url === undefined) === (admin_signature === undefined) &&
   (admin_url === undefined || pubkey !== undefined)
 
+/** One of the three. */
+interface Tunnel {
+  readonly token?: RoutingToken
+  readonly host?: Hostname
+  readonly port?: PortName
+}
+
 export class Edges extends Context.Service<
   Edges,
   {
@@ -55,11 +64,11 @@ export class Edges extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<ReportedEdge>, never, HttpServerRequest.HttpServerRequest>
     /** Removes the pinned key; the next one presented is pinned. */
     readonly rebind: (id: string) => Effect.Effect<void, EdgeUnknown>
-    /** The live edge that serves a tunnel, named by its token or by one of its hostnames. */
-    readonly lookup: (tunnel: {
-      readonly token?: RoutingToken
-      readonly host?: Hostname
-    }) => Effect.Effect<EdgeNode, LookupAmbiguous | NoLiveEdge>
+    /**
+     * The live edge that serves a tunnel, named by its token or by one of its hostnames; of one named by its public port, a live edge
+     * that has an agent of it now.
+     */
+    readonly lookup: (tunnel: Tunnel) => Effect.Effect<EdgeNode, LookupAmbiguous | NoLiveEdge>
     /** Everything that any edge restores before it opens its public listener, in plain, as it is answered. */
     readonly rehydrate: (
       page: Page
@@ -77,6 +86,13 @@ export class Edges extends Context.Service<
     const addresses = yield* EdgeAddressStore
     const { home } = yield* LiveEdges
     const audits = yield* Audits
+    const facts = yield* EdgeFacts
+
+    const servingAt = Effect.fnUntraced(function* (port: PortName, liveSince: number) {
+      const tunnel = yield* store.tokenAt(publicPort(port))
+      if (Option.isNone(tunnel)) return Option.none()
+      return yield* store.oneOf({ ids: yield* facts.connectedAt(tunnel.value.token), liveSince })
+    })
 
     return {
       heartbeat: Effect.fn("Edges.heartbeat")(function* (heartbeat: Heartbeat) {
@@ -111,14 +127,13 @@ export class Edges extends Context.Service<
         yield* audits.append(audit("edge_rebound", "operator", id))
       }),
 
-      lookup: Effect.fn("Edges.lookup")(function* (tunnel: {
-        readonly token?: RoutingToken
-        readonly host?: Hostname
-      }) {
-        if ((tunnel.token === undefined) === (tunnel.host === undefined)) return yield* new LookupAmbiguous()
-        const { host = null, token = null } = tunnel
-        const owner = yield* store.ownerOf({ token, host, liveSince: (yield* unixSeconds) - liveSeconds })
-        return yield* Option.isSome(owner) ? Effect.succeed(owner.value) : new NoLiveEdge()
+      lookup: Effect.fn("Edges.lookup")(function* ({ host, port, token }: Tunnel) {
+        if ([host, port, token].filter((name) => name !== undefined).length !== 1) return yield* new LookupAmbiguous()
+        const liveSince = (yield* unixSeconds) - liveSeconds
+        const edge = yield* port === undefined
+          ? store.ownerOf({ token: token ?? null, host: host ?? null, liveSince })
+          : servingAt(port, liveSince)
+        return yield* Option.isSome(edge) ? Effect.succeed(edge.value) : new NoLiveEdge()
       }, sqlOrDie),
 
       rehydrate: Effect.fn("Edges.rehydrate")(function* (page: Page) {
@@ -136,6 +151,6 @@ export class Edges extends Context.Service<
   })
 
   static readonly layer = Layer.effect(Edges, Edges.make).pipe(
-    Layer.provide([Audits.layer, EdgeAddressStore.layer, LiveEdges.layer, EdgeStore.layer])
+    Layer.provide([Audits.layer, EdgeAddressStore.layer, EdgeFacts.layer, LiveEdges.layer, EdgeStore.layer])
   )
 }

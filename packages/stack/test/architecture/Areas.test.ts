@@ -103,8 +103,8 @@ const edge: Table = {
   mesh: ["audit", "relay", "routes", "sessions", "ca", "control"],
   terminate: ["listen", "relay", "routes", "sessions", "tls", "control"],
   channels: ["audit", "listen", "relay", "control", "ca", "mesh", "sessions"],
-  frontdoor: ["channels", "listen", "mesh", "audit", "sessions", "ca", "tls", "routes", "terminate", "relay"],
-  ports: ["audit", "listen", "relay", "routes", "sessions"],
+  frontdoor: ["channels", "listen", "mesh", "audit", "sessions", "ca", "tls", "ports", "routes", "terminate", "relay"],
+  ports: ["audit", "listen", "mesh", "relay", "routes", "sessions", "tls"],
   orders: ["channels", "terminate", "listen", "relay", "frontdoor", "sessions", "control", "routes", "tls"],
   quic: ["listen", "routes", "mesh", "audit", "sessions", "ca", "tls", "orders", "channels"],
   processes: [

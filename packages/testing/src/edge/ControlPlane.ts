@@ -20,7 +20,7 @@ export interface ScriptedControlPlane {
   readonly proved: Array<Record<string, unknown>>
   /** The keys for session tickets that it gives, in hex; 404 while there are none. */
   readonly ticketKeys: Array<{ readonly key: string; readonly from: number }>
-  /** Which edge serves a host, for look-ups. */
+  /** Which edge serves a host, or a port such as `tcp/20022`, for look-ups. */
   readonly owners: Map<string, { readonly edge_id: string; readonly peer_addr: string }>
   /** What it answers about every visitor, or about one by its session; 404 while nothing is set. */
   visitor:
@@ -83,8 +83,8 @@ export const startControlPlane = Effect.acquireRelease(
             if (to < plane.authorizations.length) response.setHeader("link", `<${pathname}?cursor=${to}>; rel="next"`)
             return answer(200, plane.authorizations.slice(from, to))
           }
-          if (request.url?.startsWith("/internal/edges/lookup?host=")) {
-            const owner = plane.owners.get(request.url.slice("/internal/edges/lookup?host=".length))
+          if (pathname === "/internal/edges/lookup") {
+            const owner = plane.owners.get(searchParams.get("host") ?? searchParams.get("port") ?? "")
             if (owner !== undefined) return answer(200, owner)
             return answer(404, {
               type: problemType("NoLiveEdge"),

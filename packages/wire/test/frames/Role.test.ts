@@ -1,6 +1,8 @@
-import { bytes, host, literal } from "@catenet/testing/wire/frames/arbitraries"
+import { bytes, host, integer, literal } from "@catenet/testing/wire/frames/arbitraries"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
+import { normalHost } from "../../src/frames/HostName.ts"
+import { decodePeerPort, encodePeerPort, type PeerPort } from "../../src/frames/PeerPort.ts"
 import {
   type Admission,
   admittedReply,
@@ -21,6 +23,18 @@ const admission: Arbitrary.Arbitrary<Admission> = Arbitrary.map(
     if (role === "H") return { role, adminToken: token }
     return role === "A" || role === "K" ? { role, token } : { role, token, host }
   }
+)
+
+const port = integer(1, 65_535)
+const address = literal(["192.0.2.7", "2001:db8::7", "::ffff:192.0.2.7"])
+const peerPort: Arbitrary.Arbitrary<PeerPort> = Arbitrary.map(
+  Arbitrary.all({ protocol: literal(["tcp", "udp"]), tunnel: bytes(32), port, address, from: port }),
+  ({ address, from, port, protocol, tunnel }) => ({
+    protocol,
+    tunnel: Buffer.from(tunnel).toString("hex"),
+    port,
+    client: { address, port: from }
+  })
 )
 
 describe("admission", () => {
@@ -81,5 +95,29 @@ describe("reply", () => {
         Result.fail({ _tag: "Malformed", reason: "neither OK nor NO" })
       )
     }
+  })
+
+  it.prop("carries a visitor of a port in the place of a host, which is no host name", [peerPort], ([visit]) => {
+    const text = encodePeerPort(visit)
+    assert.deepStrictEqual(decodePeerPort(text), visit)
+    assert.isUndefined(normalHost(text))
+    assert.isAtMost(text.length, 253)
+  })
+
+  it("reads no visitor of a port from anything else", () => {
+    const tunnel = "a".repeat(64)
+    assert.isDefined(decodePeerPort(`tcp/${tunnel}/65535/192.0.2.1/1`))
+    for (const text of [
+      "demo.example.com",
+      `sctp/${tunnel}/1/192.0.2.1/1`,
+      `tcp/${tunnel}0/1/192.0.2.1/1`,
+      `tcp/${tunnel}/0/192.0.2.1/1`,
+      `tcp/${tunnel}/65536/192.0.2.1/1`,
+      `tcp/${tunnel}/1/192.0.2.256/1`,
+      `tcp/${tunnel}/1/fe80::1%eth0/1`,
+      `tcp/${tunnel}/1/192.0.2.1/0`,
+      `tcp/${tunnel}/1/192.0.2.1/1 `
+    ])
+      assert.isUndefined(decodePeerPort(text), text)
   })
 })
