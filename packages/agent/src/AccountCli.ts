@@ -21,21 +21,37 @@ const options = {
   rm: Flag.Boolean("rm").pipe(Flag.withDefault(false), Flag.withDescription("Delete the tunnel when the command ends"))
 }
 
+/** A host name of the account's own. */
+const host = Flag.String("host").pipe(
+  Flag.optional,
+  Flag.withSchema(Schema.Option(Hostname)),
+  Flag.withMetavar("HOST"),
+  Flag.withDescription("A host name of yours (default: the platform assigns one)")
+)
+
 export const tcp = Command.make(
   "tcp",
-  options,
+  {
+    ...options,
+    tls: Flag.Boolean("tls").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Visitors connect by TLS to a host name instead of to a port; the edge ends TLS")
+    ),
+    host: host.pipe(Flag.withDescription("With --tls: a host name in the platform's zone (default: one is assigned)"))
+  },
   loaded(async () => (await import("./commands/port.ts")).tcp)
 ).pipe(
   Command.withDescription(
     "Gives a local TCP service a public port: serves a tunnel of your account and prints its address on stdout. " +
-      "Requires a login (ct-agent login), and an edge that offers ports. Instead of a port you can give host:port. " +
+      "Requires a login (ct-agent login), and an edge that offers ports, unless you give --tls. Instead of a port you can give host:port. " +
       "Visitors' bytes reach the service as they are; nothing asks them for a login. Ctrl-C stops it; the next run " +
       "serves the same port, unless you give --rm."
   ),
   Command.withShortDescription("Give a local TCP service a public port"),
   Command.withExamples([
     { command: "ct-agent tcp 22", description: "SSH of this machine" },
-    { command: "ct-agent tcp 10.0.0.5:5432 --name db --port 20432", description: "A database beside it" }
+    { command: "ct-agent tcp 10.0.0.5:5432 --name db --port 20432", description: "A database beside it" },
+    { command: "ct-agent tcp 5432 --tls", description: "PostgreSQL by TLS, at port 443 of a host name" }
   ])
 )
 
@@ -157,12 +173,7 @@ export const commonFlags = {
     Flag.withMetavar("NAME"),
     Flag.withDescription("Name of the tunnel, which is created if it does not exist (default: machine and port)")
   ),
-  host: Flag.String("host").pipe(
-    Flag.optional,
-    Flag.withSchema(Schema.Option(Hostname)),
-    Flag.withMetavar("HOST"),
-    Flag.withDescription("A host name of yours (default: the platform assigns one)")
-  ),
+  host,
   login: Flag.Boolean("login").pipe(
     Flag.withDefault(false),
     Flag.withDescription("Let in only visitors who log in and are on the tunnel's list")

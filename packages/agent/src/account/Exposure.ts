@@ -74,7 +74,7 @@ const exposedTunnel = Effect.fn("Exposure.of")(function* (
   isFresh: boolean
 ) {
   const { account, host, port, requiresLogin } = exposure
-  const wanted = { kind: port?.protocol ?? "http", port: port?.port, host } as const
+  const wanted = { kind: port?.protocol ?? "http", port: port?.port, tls: port?.tls === true, host } as const
   const known = yield* TunnelClient.takeUp(account, name, wanted, { list: TunnelClient.list(account), remedy })
   const tunnel = yield* provedHostname(account, known, host, Effect.void)
   if (requiresLogin === true && !tunnel.require_login) yield* TunnelClient.requireLogin(account, tunnel)
@@ -91,10 +91,11 @@ const exposedTunnel = Effect.fn("Exposure.of")(function* (
   return exposed
 })
 
-/** A public port instead of a host name; without a number one is allotted. */
+/** A public port instead of a host name; without a number one is allotted. With `tls` a host name at which the edge ends TLS. */
 interface PublicPort {
   readonly protocol: PortProtocol
   readonly port: number | undefined
+  readonly tls: boolean
 }
 
 export interface Exposure {
@@ -132,7 +133,7 @@ const kindOf = (place: OriginPlace) =>
 /** Agents of one tunnel share its visitors, so each machine and port gets its own name. */
 export const nameOf = ({ name, origin, port }: Pick<Exposure, "name" | "origin" | "port">) =>
   name ??
-  `${hostname().split(".")[0] ?? "machine"}-${port === undefined ? "" : `${port.protocol}-`}${kindOf(origin)}`.slice(
+  `${hostname().split(".")[0] ?? "machine"}-${port === undefined ? "" : `${port.tls ? "tls" : port.protocol}-`}${kindOf(origin)}`.slice(
     -60
   )
 

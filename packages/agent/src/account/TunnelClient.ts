@@ -12,6 +12,7 @@ interface Wanted {
   readonly hostname?: string
   readonly kind?: TunnelKind
   readonly port?: number
+  readonly tls?: boolean
 }
 
 export const create = Effect.fn("TunnelClient.create")(function* (account: Account, name: string, wanted: Wanted = {}) {
@@ -37,6 +38,7 @@ const setHostname = Effect.fn("TunnelClient.setHostname")(function* (
 interface Served {
   readonly kind: TunnelKind
   readonly port: number | undefined
+  readonly tls: boolean
   readonly host: string | undefined
 }
 
@@ -51,22 +53,23 @@ interface TakeUp {
 export const takeUp = Effect.fn("TunnelClient.takeUp")(function* (
   account: Account,
   name: string,
-  { host, kind, port }: Served,
+  { host, kind, port, tls }: Served,
   { list: listed, remedy }: TakeUp
 ) {
   const known = (yield* listed).find((tunnel) => tunnel.owned && tunnel.name === name)
   if (known === undefined) {
     const hostname = host === undefined ? {} : { hostname: host }
-    const made = yield* create(
-      account,
-      name,
-      kind === "http" ? hostname : { kind, ...(port === undefined ? {} : { port }) }
-    )
+    const atPort = { kind, ...(port === undefined ? {} : { port }) }
+    const made = yield* create(account, name, kind === "http" ? hostname : tls ? { kind, tls, ...hostname } : atPort)
     yield* Effect.logInfo(`made the tunnel ${name}`)
     return made
   }
   const refused = (what: string, then = remedy.other) => new Refused({ detail: `Your tunnel ${name} ${what}. ${then}` })
   if (known.kind !== kind) return yield* refused(`is of kind ${known.kind}, not ${kind}`)
+  if (known.tls !== tls)
+    return yield* refused(
+      known.tls ? "is reached by TLS at a host name, not at a port" : "is reached at a port, not by TLS"
+    )
   if (port !== undefined && known.port !== port)
     return yield* refused(`has port ${known.port}, which it keeps`, remedy.port)
   const isNamed = host === undefined || host === known.hostname || host === known.hostname_proof?.hostname

@@ -17,17 +17,20 @@ export const check = ({ file }: { readonly file: string }) =>
       )
     const { controlPlane, services } = yield* ServicePlan.read(file)
     const screen = yield* Screen
-    const all = Array.from(services.values(), ({ host, kind, name, origin, port, tunnel }) => ({
+    const all = Array.from(services.values(), ({ host, kind, name, origin, port, tls, tunnel }) => ({
       name,
       tunnel,
       kind,
       host: host ?? null,
       port: port ?? null,
+      tls,
       to: formatOrigin(origin)
     }))
     if (screen.json) return screen.result(JSON.stringify({ control_plane: controlPlane, services: all }))
-    for (const { host, kind, name, port, to } of all)
-      screen.result(`${name}  ${kind === "http" ? (host ?? "-") : `${kind} port ${port ?? "-"}`}  ${to}`)
+    for (const { host, kind, name, port, tls, to } of all) {
+      const place = kind === "http" ? (host ?? "-") : tls ? `tcp by TLS ${host ?? "-"}` : `${kind} port ${port ?? "-"}`
+      screen.result(`${name}  ${place}  ${to}`)
+    }
     yield* Effect.logInfo(
       `${file} is valid: ${all.length} ${all.length === 1 ? "service" : "services"} at ${controlPlane}`
     )

@@ -1,9 +1,10 @@
-/** `tcp` and `udp`: a public port for a local service in one command; creates the tunnel if needed. */
+/** `tcp` and `udp`: a public port, or a host name with TLS, for a local service in one command; creates the tunnel if needed. */
 import type { PortProtocol } from "@catenet/domain/edges/PublicPort"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Option, Schedule } from "effect"
 import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import * as Exposure from "../account/Exposure.ts"
+import { UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
@@ -19,6 +20,9 @@ interface Options {
   readonly name: Option.Option<string>
   readonly port: Option.Option<number>
   readonly rm: boolean
+  /** Of `tcp`. */
+  readonly tls?: boolean
+  readonly host?: Option.Option<string>
 }
 
 /** Prints the address once an edge has accepted the agent. */
@@ -36,8 +40,14 @@ const announce = Effect.fnUntraced(function* (url: string) {
 
 const serve =
   (protocol: PortProtocol) =>
-  ({ name, port, rm, target }: Options) =>
+  ({ host = Option.none(), name, port, rm, target, tls = false }: Options) =>
     Effect.gen(function* () {
+      if (tls && Option.isSome(port))
+        return yield* new UsageWrong({
+          detail: "--port does not work with --tls: visitors reach a host name. Leave one out."
+        })
+      if (!tls && Option.isSome(host))
+        return yield* new UsageWrong({ detail: "--host needs --tls: a port has no host name of its own. Add --tls." })
       const origin = yield* Exposure.originOf(target)
       const values = yield* EnvironmentFile.read(yield* configFile, Variables.account)
       const exposure: Exposure.Exposure = {
@@ -45,7 +55,8 @@ const serve =
         origin,
         name: Option.getOrUndefined(name),
         stateDir: values.stateDir,
-        port: { protocol, port: Option.getOrUndefined(port) },
+        port: { protocol, port: Option.getOrUndefined(port), tls },
+        host: Option.getOrUndefined(host),
         variables: yield* EnvironmentFile.texts(yield* configFile, Variables.exposePassedOn)
       }
       const serving = Exposure.serve(exposure, ({ url }) =>
@@ -58,7 +69,7 @@ const serve =
       if (rm) yield* Exposure.remove(exposure)
       else
         yield* Effect.logInfo(
-          `the port stays yours: the same command serves it again, ct-agent tunnel delete '${Exposure.nameOf(exposure)}' ends it`
+          `the ${tls ? "address" : "port"} stays yours: the same command serves it again, ct-agent tunnel delete '${Exposure.nameOf(exposure)}' ends it`
         )
     }).pipe(Effect.scoped, Effect.provide([NodeFileSystem.layer, OutgoingHttp.layerForLists]))
 

@@ -1,4 +1,4 @@
-/** What a service of the file is reached by: a host name (`to`), or a public port (`tcp`, `udp`). */
+/** What a service of the file is reached by: a host name (`to`, or `tcp` with `tls`), or a public port (`tcp`, `udp`). */
 import type { ServiceDefaults, ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
 import type { TunnelKind } from "@catenet/domain/tunnels/Tunnel"
 import { type Problem, problem } from "@catenet/platform/ConfigurationInvalid"
@@ -9,8 +9,14 @@ const originOptions = ["to", "tcp", "udp"] as const
 export const of = ({ tcp, udp }: ServiceEntry): TunnelKind =>
   tcp !== undefined ? "tcp" : udp !== undefined ? "udp" : "http"
 
-/** Options that a service with a public port does not have. */
-const withoutPort = ["host", "host_header", "ca", "insecure", "tls", "tls_certificate", "tls_key"] as const
+/** Options that only a service at `to` has. */
+const ofTo = ["host", "host_header", "ca", "insecure", "tls", "tls_certificate", "tls_key"] as const
+
+/** Options of `to` that a service with TLS at the edge has as well. */
+const ofTls: ReadonlySet<string> = new Set(["host", "tls"])
+
+/** Whether visitors connect by TLS to a host name, and the service gets what is inside. */
+export const endsTls = ({ tcp, tls }: ServiceEntry): boolean => tcp !== undefined && tls === true
 
 /** `at` tells where an option is, or the service. */
 export const problemsOf = (entry: ServiceEntry, at: (key?: string) => string): ReadonlyArray<Problem> => {
@@ -18,11 +24,28 @@ export const problemsOf = (entry: ServiceEntry, at: (key?: string) => string): R
   if (first === undefined) return [problem(at(), "has none of to, tcp and udp", "set one of them to the local service")]
   if (second !== undefined) return [problem(at(second), `does not work with ${first}`, "remove one of the two")]
   if (first === "to")
-    return entry.port === undefined
-      ? []
-      : [problem(at("port"), "needs tcp or udp", "remove it, or write tcp or udp instead of to")]
-  const useless = withoutPort.filter((option) => entry[option] !== undefined)
-  const problems = useless.map((option) => problem(at(option), `does not work with ${first}`, "remove it"))
+    return [
+      ...(entry.port === undefined
+        ? []
+        : [problem(at("port"), "needs tcp or udp", "remove it, or write tcp or udp instead of to")]),
+      ...(typeof entry.tls === "boolean"
+        ? [problem(at("tls"), "is true or false for tcp only", "set it to terminate or passthrough")]
+        : [])
+    ]
+  const isTls = endsTls(entry)
+  const isUseless = (option: (typeof ofTo)[number]) =>
+    entry[option] !== undefined && !(isTls && ofTls.has(option)) && !(option === "tls" && entry.tls === false)
+  const problems = ofTo
+    .filter(isUseless)
+    .map((option) =>
+      option === "host" && first === "tcp"
+        ? problem(at("host"), "needs tls: true with tcp", "add tls: true, or remove host")
+        : option === "tls" && first === "tcp"
+          ? problem(at("tls"), "is true or false with tcp", "set it to true, or remove it")
+          : problem(at(option), `does not work with ${first}`, "remove it")
+    )
+  if (isTls && entry.port !== undefined)
+    problems.push(problem(at("port"), "does not work with tls: true", "remove one of the two"))
   const hasHeader = first === "udp" && entry.proxy_protocol === "v2"
   return hasHeader ? [...problems, problem(at("proxy_protocol"), "does not work with udp", "remove it")] : problems
 }

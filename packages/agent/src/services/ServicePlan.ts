@@ -29,6 +29,8 @@ export interface ServicePlan {
   readonly kind: TunnelKind
   /** The public port that it asks for. */
   readonly port: number | undefined
+  /** Visitors connect by TLS to a host name, and the edge ends it. */
+  readonly tls: boolean
   readonly origin: OriginPlace
   /** Any certificate of the service is accepted. */
   readonly isInsecure: boolean
@@ -127,12 +129,12 @@ const variablesOf = (entry: ServiceEntry, origin: OriginPlace, stateDir: string,
   const certificate =
     tls_certificate !== undefined && tls_key !== undefined
       ? { CT_AGENT_TLS_CERT: beside(tls_certificate), CT_AGENT_TLS_KEY: beside(tls_key) }
-      : tls === "terminate" && { CT_ACME_CERT_OUT_DIR: `${stateDir}/certificate` }
+      : tls !== "passthrough" && { CT_ACME_CERT_OUT_DIR: `${stateDir}/certificate` }
   return {
     CT_AGENT_ORIGIN: formatOrigin(origin),
     CT_AGENT_STATE_DIR: stateDir,
     ...(kind === "http"
-      ? { CT_AGENT_MODE: "browser", CT_AGENT_ORIGIN_TLS: tls, ...certificate }
+      ? { CT_AGENT_MODE: "browser", CT_AGENT_ORIGIN_TLS: typeof tls === "string" ? tls : "terminate", ...certificate }
       : { CT_AGENT_MODE: "port", CT_AGENT_ORIGIN_PROTO: kind }),
     ...(ca !== undefined && { CT_AGENT_ORIGIN_CA: beside(ca) }),
     ...(insecure === true && { CT_AGENT_ORIGIN_INSECURE: "1" }),
@@ -163,7 +165,7 @@ const serviceOf = Effect.fnUntraced(function* (
   const variables = { ...common.variables, ...variablesOf(entry, origin, stateDir, common.base) }
   const kind = ServiceKind.of(entry)
   const settings = (host: string | undefined) => {
-    const named = host === undefined ? {} : { CT_AGENT_HOSTNAME: host }
+    const named = host === undefined || kind !== "http" ? {} : { CT_AGENT_HOSTNAME: host }
     return Settings.readFrom(ConfigProvider.fromUnknown({ ...variables, ...named }))
   }
   const tried = yield* Effect.result(
@@ -191,11 +193,18 @@ const serviceOf = Effect.fnUntraced(function* (
     host: entry.host,
     kind,
     port: entry.port,
+    tls: ServiceKind.endsTls(entry),
     origin,
     isInsecure: entry.insecure === true,
     hasTokens: entry.token !== undefined || entry.bootstrap !== undefined,
     stateDir,
-    fingerprint: JSON.stringify([variables, entry.name ?? name, entry.host ?? null, entry.port ?? null]),
+    fingerprint: JSON.stringify([
+      variables,
+      entry.name ?? name,
+      entry.host ?? null,
+      entry.port ?? null,
+      entry.tls ?? null
+    ]),
     settings
   }
 })

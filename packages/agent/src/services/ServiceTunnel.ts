@@ -30,6 +30,7 @@ const Kept = Schema.fromJsonString(
     hostname: Schema.optionalKey(Schema.String),
     kind: TunnelKind.pipe(Schema.withDecodingDefaultKey(Effect.succeed("http" as const))),
     port: Schema.optionalKey(Port),
+    tls: Schema.optionalKey(Schema.Boolean),
     url: Schema.String
   })
 )
@@ -38,7 +39,7 @@ type Kept = typeof Kept.Type
 const fileIn = (stateDir: string) => `${stateDir}/tunnel.json`
 
 const kept = Effect.fnUntraced(function* ({ controlPlane }: Account, plan: ServicePlan) {
-  const { host, kind, port, stateDir, tunnel } = plan
+  const { host, kind, port, stateDir, tls, tunnel } = plan
 
   const bytes = yield* Effect.orElseSucceed(PrivateFile.read(fileIn(stateDir)), () => undefined)
   const secret = yield* Effect.orElseSucceed(BootstrapSecret.restore(stateDir), () => undefined)
@@ -49,6 +50,7 @@ const kept = Effect.fnUntraced(function* ({ controlPlane }: Account, plan: Servi
     known?.controlPlane === controlPlane &&
     known.tunnel === tunnel &&
     known.kind === kind &&
+    (known.tls ?? false) === tls &&
     (port === undefined || port === known.port) &&
     (host === undefined || host === known.hostname)
   return isSame ? { hostname: known.hostname, url: known.url, isKept: true } : undefined
@@ -77,7 +79,8 @@ export const provide = Effect.fn("ServiceTunnel.provide")(function* (
 ) {
   const { host, kind, name, stateDir, tunnel: tunnelName } = plan
   if (plan.hasTokens && (host !== undefined || kind !== "http")) {
-    const provided: Provided = { hostname: host, url: host && `https://${host}/`, isKept: false }
+    const url = host && (kind === "http" ? `https://${host}/` : `tls://${host}`)
+    const provided: Provided = { hostname: host, url, isKept: false }
     return provided
   }
   const known = isFresh ? undefined : yield* kept(account, plan)
@@ -97,6 +100,7 @@ export const provide = Effect.fn("ServiceTunnel.provide")(function* (
     kind,
     ...(hostname !== undefined && { hostname }),
     ...(tunnel.port !== null && { port: tunnel.port }),
+    ...(tunnel.tls && { tls: true }),
     url
   }
   yield* PrivateFile.folder(stateDir)

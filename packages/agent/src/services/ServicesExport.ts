@@ -66,7 +66,7 @@ export const write = (
   const [open, left, seen]: [Array<string>, Array<string>, Set<string>] = [[], [], new Set()]
   const keys = new Set(Object.keys(services))
   for (const tunnel of tunnels) {
-    const { kind, name, port } = tunnel
+    const { kind, name, port, tls } = tunnel
     const host = chosenHost(tunnel)
     if (seen.has(name)) left.push(`another tunnel is called ${name}, too; rename one of them`)
     else {
@@ -88,7 +88,8 @@ export const write = (
           [kind === "http" ? "to" : kind]: to,
           ...(name !== key && { name }),
           ...(host !== undefined && { host }),
-          ...(port !== null && { port })
+          ...(port !== null && { port }),
+          ...(tls && { tls })
         })
       )
     }

@@ -1,6 +1,7 @@
 /** What an agent does by the policy of its tunnel with visitors whose TLS it ends, over HTTP/1.1 and HTTP/2. */
 import { native } from "@catenet/crypto/native"
 import { AccessPolicy, WeeklySchedule } from "@catenet/domain/edges/AccessPolicy"
+import { allOff } from "@catenet/domain/edges/TunnelOptions"
 import { GateAnswer } from "@catenet/domain/tunnels/GateVisit"
 import { TunnelPolicy } from "@catenet/domain/tunnels/TunnelPolicy"
 import { PublicKey } from "@catenet/domain/values/Keys"
@@ -34,7 +35,7 @@ const policyOf = (more: Partial<TunnelPolicy>) =>
     sign_in: "https://portal.test/gate/start",
     share_epoch: 0,
     access: null,
-    options: { http_only: false },
+    options: allOff,
     ...more
   })
 
@@ -144,7 +145,7 @@ describe("an agent that enforces the policy of its tunnel", () => {
       const open = yield* stage(policyOf({}))
       yield* open.say("\0 another protocol\r\n\r\n")
       assert.strictEqual(open.reached(), 1)
-      const { both, reached, say } = yield* stage(policyOf({ options: { http_only: true } }))
+      const { both, reached, say } = yield* stage(policyOf({ options: { ...allOff, http_only: true } }))
       assert.match(yield* say("\0 another protocol\r\n\r\n"), /^HTTP\/1.1 400 /)
       assert.strictEqual(reached(), 0)
       for (const over of both) assert.strictEqual(yield* over(), 200)

@@ -1,5 +1,6 @@
 /** How an agent keeps the policy of its tunnel: when it asks, what it enforces meanwhile, and for how long. */
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
+import { allOff } from "@catenet/domain/edges/TunnelOptions"
 import { TunnelPolicy } from "@catenet/domain/tunnels/TunnelPolicy"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { NodeFileSystem } from "@effect/platform-node"
@@ -20,7 +21,7 @@ const policyOf = (revision: number, more: Partial<TunnelPolicy> = {}) =>
     sign_in: null,
     share_epoch: 0,
     access: null,
-    options: { http_only: false },
+    options: allOff,
     ...more
   })
 

@@ -1,4 +1,5 @@
 /** What an agent does by the rules of its tunnel with visitors whose TLS it ends. */
+import { allOff } from "@catenet/domain/edges/TunnelOptions"
 import type { Rules } from "@catenet/domain/rules/Rules"
 import { TunnelPolicy } from "@catenet/domain/tunnels/TunnelPolicy"
 import { eventually } from "@catenet/testing/Eventually"
@@ -25,7 +26,7 @@ const policyOf = (rules: Rules, revision: number) =>
     sign_in: null,
     share_epoch: 0,
     access: null,
-    options: { http_only: false },
+    options: allOff,
     rules
   })
 

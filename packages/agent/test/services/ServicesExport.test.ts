@@ -23,17 +23,20 @@ interface Wanted {
   readonly host?: Hostname | undefined
   /** A public port, in place of a host name. */
   readonly at?: PublicPort | undefined
+  /** Of kind tcp, with TLS at a host name. */
+  readonly tls?: boolean | undefined
 }
 
 /** The tunnel that the control plane makes when it is asked for this. */
-const made = ({ at, host, name }: Wanted, number: number, isProved = true): Tunnel => {
+const made = ({ at, host, name, tls = false }: Wanted, number: number, isProvedName = true): Tunnel => {
+  const isProved = isProvedName || tls
   const given = Hostname.make(deriveHostname(name, "0123456789abcdef", zone))
   return new Tunnel({
     id: TunnelId.make(String(number).padStart(32, "0")),
     name,
     hostname: at !== undefined ? null : host === undefined ? given : isProved ? host : null,
     hostname_proof:
-      host === undefined
+      host === undefined || tls
         ? null
         : new HostnameProof({ hostname: host, state: isProved ? "proved" : "pending", checked_at: null, records: [] }),
     status: "gelb",
@@ -43,11 +46,12 @@ const made = ({ at, host, name }: Wanted, number: number, isProved = true): Tunn
     bridge_mode: "off",
     owned: true,
     created_at: UnixSeconds.make(number),
-    kind: at?.protocol ?? "http",
+    kind: at?.protocol ?? (tls ? "tcp" : "http"),
     port: at?.port ?? null,
     port_host: null,
     agent_proof: "optional",
-    ...allOff
+    ...allOff,
+    tls
   })
 }
 
@@ -57,15 +61,16 @@ const unique = (all: ReadonlyArray<Wanted>) =>
   )
 
 const sorted = (all: ReadonlyArray<Wanted>) =>
-  all.map(({ at, host, name }) => ({ name, host, at })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  all.map(({ at, host, name, tls = false }) => ({ name, host, at, tls })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
 /** What the services of a file ask the control plane for. */
 const asked = (services: Readonly<Record<string, ServiceEntry>>): ReadonlyArray<Wanted> =>
   sorted(
-    Object.entries(services).map(([key, { host, name, port, tcp }]) => ({
+    Object.entries(services).map(([key, { host, name, port, tcp, tls }]) => ({
       name: name ?? TunnelName.make(key),
       host,
-      at: port === undefined ? undefined : { protocol: tcp === undefined ? "udp" : "tcp", port }
+      at: port === undefined ? undefined : { protocol: tcp === undefined ? "udp" : "tcp", port },
+      tls: tls === true
     }))
   )
 
@@ -80,9 +85,16 @@ const Wanted = Schema.Union([
     name: TunnelName,
     host: Schema.UndefinedOr(Hostname),
     at: Schema.Undefined,
+    tls: Schema.Boolean,
     isProved: Schema.Boolean
   }),
-  Schema.Struct({ name: TunnelName, host: Schema.Undefined, at: PublicPort, isProved: Schema.Boolean })
+  Schema.Struct({
+    name: TunnelName,
+    host: Schema.Undefined,
+    at: PublicPort,
+    tls: Schema.Literal(false),
+    isProved: Schema.Boolean
+  })
 ])
 const some = Schema.Array(Wanted).check(Schema.isMinLength(1), Schema.isMaxLength(12))
 const runs = { arbitrary: { runs: propertyRuns } }
@@ -108,12 +120,14 @@ describe("the file of services and the account", () => {
     "the tunnels that a file asks for make the same file, beside what only the agent knows",
     [Arbitrary.schema(some), Arbitrary.schema(ServiceEntry)],
     ([all, { proxy_protocol, tls, to = 3000 }]) => {
-      const local = { to, ...(tls && { tls }), ...(proxy_protocol && { proxy_protocol }) }
+      const local = { to, ...(typeof tls === "string" && { tls }), ...(proxy_protocol && { proxy_protocol }) }
       const services = Object.fromEntries(
-        unique(all).map(({ at, host, name }, n) => [
+        unique(all).map(({ at, host, name, tls }, n) => [
           `s${n}`,
           at === undefined
-            ? new ServiceEntry({ ...local, name, ...(host && { host }) })
+            ? tls === true
+              ? new ServiceEntry({ tcp: 22, tls, name, ...(host && { host }) })
+              : new ServiceEntry({ ...local, name, ...(host && { host }) })
             : new ServiceEntry({ [at.protocol]: 22, name, port: at.port })
         ])
       )

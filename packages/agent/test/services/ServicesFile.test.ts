@@ -124,7 +124,13 @@ describe("a file of services", () => {
       "header: { udp: 1, proxy_protocol: v2 }",
       "first: { tcp: 1, port: 22 }",
       "other: { udp: 1, port: 22 }",
-      "second: { tcp: 2, port: 22 }"
+      "second: { tcp: 2, port: 22 }",
+      "named: { tcp: 1, host: b.example }",
+      "both: { tcp: 1, tls: true, port: 23 }",
+      "far: { udp: 1, tls: true }",
+      "site: { to: 1, tls: true }",
+      "db: { tcp: 5432, tls: true, host: db.zone.example }",
+      "plain: { tcp: 5432, tls: false }"
     ]
     const { code, lines } = await checked(`${head}services:\n  ${services.join("\n  ")}`)
     assert.strictEqual(code, 3)
@@ -133,19 +139,27 @@ describe("a file of services", () => {
       "ct-agent.yaml:4:22: services.two.tcp does not work with to; remove one of the two.",
       "ct-agent.yaml:5:23: services.web.port needs tcp or udp; remove it, or write tcp or udp instead of to.",
       "ct-agent.yaml:6:25: services.host.host does not work with udp; remove it.",
-      "ct-agent.yaml:7:23: services.tls.tls does not work with tcp; remove it.",
+      "ct-agent.yaml:7:23: services.tls.tls is true or false with tcp; set it to true, or remove it.",
       "ct-agent.yaml:8:37: services.header.proxy_protocol does not work with udp; remove it.",
-      "ct-agent.yaml:11:27: services.second.port is the tcp port 22, which the service first has; choose another."
+      "ct-agent.yaml:11:27: services.second.port is the tcp port 22, which the service first has; choose another.",
+      "ct-agent.yaml:12:26: services.named.host needs tls: true with tcp; add tls: true, or remove host.",
+      "ct-agent.yaml:13:36: services.both.port does not work with tls: true; remove one of the two.",
+      "ct-agent.yaml:14:23: services.far.tls does not work with udp; remove it.",
+      "ct-agent.yaml:15:23: services.site.tls is true or false for tcp only; set it to terminate or passthrough."
     ])
   })
 
   it("gives services public ports, to which the defaults of host names do not apply", async () => {
-    const services = '{ ssh: { tcp: 22, port: 20022 }, dns: { udp: "10.0.0.5:53" }, web: { to: 1 } }'
+    const services =
+      '{ ssh: { tcp: 22, port: 20022 }, dns: { udp: "10.0.0.5:53" }, db: { tcp: 5432, tls: true }, web: { to: 1 } }'
     const { code, lines, stdout } = await checked(
       `${head}defaults: { tls: passthrough, proxy_protocol: v2 }\nservices: ${services}`
     )
     assert.strictEqual(code, 0, lines.join("\n"))
-    assert.strictEqual(stdout, "ssh  tcp port 20022  localhost:22\ndns  udp port -  10.0.0.5:53\nweb  -  localhost:1\n")
+    assert.strictEqual(
+      stdout,
+      "ssh  tcp port 20022  localhost:22\ndns  udp port -  10.0.0.5:53\ndb  tcp by TLS -  localhost:5432\nweb  -  localhost:1\n"
+    )
   })
 
   it("is written by init with the schema in its first line, is valid as it is, and is not replaced unasked", async () => {

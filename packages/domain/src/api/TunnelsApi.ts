@@ -39,7 +39,9 @@ export const NewTunnel = Schema.Struct({
   /** `http` where it is absent. */
   kind: Schema.optionalKey(TunnelKind),
   /** The public port that is wanted; without it one is allotted. */
-  port: Schema.optionalKey(Port)
+  port: Schema.optionalKey(Port),
+  /** Of kind tcp: visitors connect by TLS to a host name in the zone of the platform, instead of to a port. */
+  tls: Schema.optionalKey(Schema.Boolean)
 })
 export type NewTunnel = typeof NewTunnel.Type
 
@@ -96,7 +98,7 @@ const writes = [
   })
     .annotate(
       OpenApi.Summary,
-      "Creates a tunnel; without a host name it is assigned one, if the operator has configured a zone. Of kind tcp or udp it gets a public port instead."
+      "Creates a tunnel; without a host name it is assigned one, if the operator has configured a zone. Of kind tcp or udp it gets a public port instead; of kind tcp with tls, a host name at which the edge ends TLS."
     )
     .middleware(ReadsBody),
   HttpApiEndpoint.patch("change", "/me/tunnels/:id", {

@@ -22,12 +22,21 @@ const option = Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(
 
 export const TunnelOptions = Schema.Struct({
   /** Visitors may speak only HTTP where an edge ends their TLS. A tunnel that requires a login is treated so in any case. */
-  http_only: option
+  http_only: option,
+  /**
+   * Of kind tcp, without a port: visitors connect to the host name by TLS, which the edge ends; the agent gets what is inside. Chosen
+   * when the tunnel is made.
+   */
+  tls: option
 })
 export type TunnelOptions = typeof TunnelOptions.Type
 
-export type TunnelOption = keyof TunnelOptions
-export const tunnelOptionNames: ReadonlyArray<TunnelOption> = Struct.keys(TunnelOptions.fields)
+export const tunnelOptionNames: ReadonlyArray<keyof TunnelOptions> = Struct.keys(TunnelOptions.fields)
+
+/** Those that the owner of a tunnel switches. */
+const switchable = Struct.omit(TunnelOptions.fields, ["tls"])
+export type TunnelOption = keyof typeof switchable
+export const switchableOptionNames: ReadonlyArray<TunnelOption> = Struct.keys(switchable)
 
 interface Changed extends Struct.Lambda {
   (field: unknown): Schema.optionalKey<Schema.Boolean>
@@ -35,7 +44,7 @@ interface Changed extends Struct.Lambda {
 }
 
 /** Options to switch; those that are absent stay as they are. */
-export const TunnelOptionsChange = TunnelOptions.mapFields(
+export const TunnelOptionsChange = Schema.Struct(switchable).mapFields(
   Struct.map(Struct.lambda<Changed>(() => Schema.optionalKey(Schema.Boolean)))
 )
 type TunnelOptionsChange = typeof TunnelOptionsChange.Type
@@ -81,7 +90,7 @@ export const optionsOf = (among: TunnelOptions): TunnelOptions => Struct.pick(am
  * ```
  */
 export const changedOptions = (among: TunnelOptionsChange): TunnelOptionsChange =>
-  Object.fromEntries(tunnelOptionNames.flatMap((name) => (among[name] === undefined ? [] : [[name, among[name]]])))
+  Object.fromEntries(switchableOptionNames.flatMap((name) => (among[name] === undefined ? [] : [[name, among[name]]])))
 
 /**
  * @example

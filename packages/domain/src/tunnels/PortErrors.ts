@@ -9,7 +9,7 @@ import { clause } from "../values/Sentence.ts"
 export class PortRefused extends Problem<PortRefused>()(
   "PortRefused",
   { status: 400, title: "Port refused", detail: ({ field, reason }) => `${field} ${clause(reason)}.` },
-  { field: Schema.Literals(["hostname", "port", "require_login", "http_only"]), reason: Schema.String }
+  { field: Schema.Literals(["hostname", "port", "tls", "require_login", "http_only"]), reason: Schema.String }
 ) {}
 
 /** Another tunnel has the port. */

@@ -58,8 +58,10 @@ const path = line(4096)
 /** Descriptions are lost where a text is brought to its normal form, unless they stand before it. */
 const written = (description: string) => Schema.String.check(describedAs({ description }))
 
+const tlsEnd = Schema.Literals(["terminate", "passthrough"])
+
 const shared = {
-  tls: Schema.optionalKey(Schema.Literals(["terminate", "passthrough"])).annotateKey({
+  tls: Schema.optionalKey(tlsEnd).annotateKey({
     description:
       "Where the visitors' TLS ends at an end-to-end name: terminate (default) at the agent, passthrough at the service."
   }),
@@ -90,7 +92,9 @@ export class ServiceEntry extends Schema.Class<ServiceEntry>("ServiceEntry")({
     written("Name of the tunnel in the account; by default the service's own.").pipe(Schema.decodeTo(TunnelName))
   ),
   host: Schema.optionalKey(
-    written("A host name of yours; by default the platform assigns one.").pipe(Schema.decodeTo(Hostname))
+    written(
+      "A host name of yours; by default the platform assigns one. Of a tcp service with tls, one in its zone."
+    ).pipe(Schema.decodeTo(Hostname))
   ),
   host_header: Schema.optionalKey(HostHeader).annotateKey({
     description:
@@ -107,6 +111,10 @@ export class ServiceEntry extends Schema.Class<ServiceEntry>("ServiceEntry")({
     description: "For https://: accepts any certificate of the service."
   }),
   ...shared,
+  tls: Schema.optionalKey(Schema.Union([tlsEnd, Schema.Boolean])).annotateKey({
+    description:
+      "Where the visitors' TLS ends at an end-to-end name: terminate (default) at the agent, passthrough at the service. Of a tcp service, true: visitors connect by TLS to a host name instead of to a port, and the edge ends it."
+  }),
   tls_certificate: Schema.optionalKey(path).annotateKey({
     description: "Certificate chain for the host name, PEM; by default the agent orders one."
   }),

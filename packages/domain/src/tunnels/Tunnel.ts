@@ -44,7 +44,7 @@ export type TunnelName = typeof TunnelName.Type
 export const BridgeMode = literal(["off", "ephemeral", "permanent"])
 export type BridgeMode = typeof BridgeMode.Type
 
-/** `http`: reached by a host name. `tcp`, `udp`: reached at a public port of the edges. */
+/** `http`: reached by a host name. `tcp`, `udp`: reached at a public port of the edges, or with `tls` at a host name. */
 export const TunnelKind = literal(["http", "tcp", "udp"])
 export type TunnelKind = typeof TunnelKind.Type
 
@@ -61,6 +61,19 @@ export type TunnelKind = typeof TunnelKind.Type
  */
 export const portAddress = (protocol: PortProtocol, host: string, port: number): string =>
   `${protocol}://${host}:${port}`
+
+/**
+ * Where the public reaches a tunnel of kind tcp by TLS; `port` is the port of all host names.
+ *
+ * @example
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { tlsAddress } from "@catenet/domain/tunnels/Tunnel"
+ *
+ * strictEqual(tlsAddress("db.example.net", 443), "tls://db.example.net:443")
+ * ```
+ */
+export const tlsAddress = (hostname: string, port: number): string => `tls://${hostname}:${port}`
 
 /** As its owner sees it; the routing token is not part of it. */
 export class Tunnel extends Schema.Class<Tunnel>("Tunnel")({
@@ -105,15 +118,15 @@ export class TunnelOfSubject extends Schema.Class<TunnelOfSubject>("TunnelOfSubj
  * import { strictEqual } from "node:assert"
  * import { addressOf } from "@catenet/domain/tunnels/Tunnel"
  *
- * const ssh = { hostname: null, kind: "tcp", port: 20022, port_host: "tcp.example.net" } as const
+ * const ssh = { hostname: null, kind: "tcp", port: 20022, port_host: "tcp.example.net", tls: false } as const
  * strictEqual(addressOf(ssh as never, 443), "tcp://tcp.example.net:20022")
  * ```
  */
 export const addressOf = (
-  { hostname, kind, port, port_host }: Pick<Tunnel, "hostname" | "kind" | "port" | "port_host">,
+  { hostname, kind, port, port_host, tls }: Pick<Tunnel, "hostname" | "kind" | "port" | "port_host" | "tls">,
   hostsPort: number
 ): string | undefined => {
-  if (hostname !== null) return publicAddress(hostname, hostsPort)
+  if (hostname !== null) return (tls ? tlsAddress : publicAddress)(hostname, hostsPort)
   return kind === "http" || port === null || port_host === null ? undefined : portAddress(kind, port_host, port)
 }
 

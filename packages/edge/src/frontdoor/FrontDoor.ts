@@ -88,7 +88,7 @@ export class FrontDoor extends Context.Service<
     )
 
     /** A fiber is started only if there is something to wait for. */
-    const receive = (decide: (hello: ClientHello) => Destination) => (socket: Socket) => {
+    const receive = (decide: (hello: ClientHello) => Destination, answersSslRequest: boolean) => (socket: Socket) => {
       open.add(socket)
       socket.once("close", () => open.delete(socket))
       const decided = (peeked: Result.Result<ClientHello, HelloRefused>) => {
@@ -100,13 +100,13 @@ export class FrontDoor extends Context.Service<
         const rest = serve(socket, decide(peeked.success))
         return rest === undefined ? undefined : run(socket, () => rest)
       }
-      void peekClientHello(socket).then(guarded(ending(socket), decided))
+      void peekClientHello(socket, { answersSslRequest }).then(guarded(ending(socket), decided))
     }
 
     return FrontDoor.of({
-      receive: receive((hello) => dispatch(hello, platform.has, platform.defaultHost)),
-      receiveVisitor: receive(dispatchVisitor),
-      receiveMesh: receive(dispatchMesh)
+      receive: receive((hello) => dispatch(hello, platform.has, platform.defaultHost), true),
+      receiveVisitor: receive(dispatchVisitor, true),
+      receiveMesh: receive(dispatchMesh, false)
     })
   })
   static readonly layer = Layer.effect(this, this.make).pipe(

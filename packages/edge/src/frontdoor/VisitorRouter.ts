@@ -19,6 +19,8 @@ import { endpointsOf } from "../listen/ConnectionAddresses.ts"
 import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
 import { PeerEdges } from "../mesh/PeerEdges.ts"
 import { Counters } from "../observe/Counters.ts"
+import { PortVisits } from "../ports/PortVisits.ts"
+import { TlsVisits } from "../ports/TlsVisits.ts"
 import { Relays } from "../relay/Relays.ts"
 import { type Route, Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
@@ -69,6 +71,8 @@ export class VisitorRouter extends Context.Service<
     const audit = yield* AuditLog
     const clock = yield* Clock.Clock
     const places = yield* VisitorPlaces
+    const ports = yield* PortVisits
+    const tlsVisits = yield* TlsVisits
     let open = 0
 
     /** Takes the places of a visitor whose bytes are passed on as they come. It is idle until its handshake goes on. */
@@ -165,6 +169,13 @@ export class VisitorRouter extends Context.Service<
       )
     }
 
+    /** The visitor speaks another protocol than HTTP inside TLS, so that there is no page to explain anything on. */
+    const endTls = ({ host, ticket }: ToTunnel, token: string, hasCertificate: boolean, socket: Socket) => {
+      if (!ports.admits(token, socket.remoteAddress ?? "")) socket.destroy()
+      else if (hasCertificate) tlsVisits.accept(socket, host, ticket)
+      else sendTlsAlert(socket, "internalError")
+    }
+
     const serveHere = (destination: ToTunnel, route: Route, socket: Socket): Effect.Effect<void> | undefined => {
       const { host, speaks } = destination
       audit.note("front_door_tls", socket, route.token)
@@ -174,6 +185,7 @@ export class VisitorRouter extends Context.Service<
       const isOpen = passes && !(isGelb && routes.httpOnly(route.token))
       const answers = speaks === "acme" && (isGelb || !passes) ? waitsFor(host, route, isOpen) : undefined
       if (answers !== undefined) return passthrough(destination, route.token, socket, answers === "order")
+      if (routes.options(route.token).tls) return void endTls(destination, route.token, isGelb, socket)
       if (isGelb) return void gelb.accept(socket, { isWeb: speaks === "http", host, ticket: destination.ticket })
       if (!inWindow) {
         counters.accessWindowRefusals += 1
@@ -218,6 +230,8 @@ export class VisitorRouter extends Context.Service<
       TerminatedConnections.layer,
       LoginGate.layer,
       PeerEdges.layer,
+      PortVisits.layer,
+      TlsVisits.layer,
       VisitorPlaces.layer
     ])
   )

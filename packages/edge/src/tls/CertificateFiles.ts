@@ -21,16 +21,16 @@ export class CertificateFiles extends Context.Service<
     const followed = new Map<string, CertificateSource>()
     return CertificateFiles.of({
       followed,
-      follow: (files) =>
-        CertificateReload.follow(files).pipe(
+      follow: Effect.fnUntraced(function* (files) {
+        const known = followed.get(files.certificate)
+        if (known !== undefined) return Option.some(known)
+        const source = yield* CertificateReload.follow(files).pipe(
           Effect.provideService(FileSystem.FileSystem, fs),
-          Effect.provideService(Scope.Scope, scope),
-          Effect.tap((source) =>
-            Effect.sync(() => {
-              if (Option.isSome(source)) followed.set(files.certificate, source.value)
-            })
-          )
+          Effect.provideService(Scope.Scope, scope)
         )
+        if (Option.isSome(source)) followed.set(files.certificate, source.value)
+        return source
+      })
     })
   })
   static readonly layer = Layer.effect(this, this.make)

@@ -28,8 +28,11 @@ export interface TlsAcceptorOptions {
   readonly pairs?: CertificateSource | undefined
   /** The certificate of a name, if it has one of its own. */
   readonly contextOf?: ((host: string) => SecureContext | undefined) | undefined
-  /** Protocols to select from, in order of preference; an empty list selects none and accepts every client. */
-  readonly alpn: ReadonlyArray<string>
+  /**
+   * Protocols to select from, in order of preference; an empty list selects none and accepts every client. `first` selects the
+   * client's own preference, for clients that insist on an answer.
+   */
+  readonly alpn: ReadonlyArray<string> | "first"
   /** `accepted` is the connection below TLS. */
   readonly onSecure: (socket: TLSSocket, host: string, accepted: Socket) => void
   readonly onFailure: () => void
@@ -134,7 +137,11 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
           }),
       ...(key === undefined ? {} : ticketTerms(key)),
       handshakeTimeout: handshakeMillis,
-      ...(alpn.length > 0 ? { ALPNProtocols: [...alpn] } : {})
+      ...(alpn === "first"
+        ? { ALPNCallback: ({ protocols: [first] }: { protocols: Array<string> }) => first }
+        : alpn.length > 0
+          ? { ALPNProtocols: [...alpn] }
+          : {})
     })
       .on("secureConnection", secured)
       .on("tlsClientError", (_error, socket) => {

@@ -131,7 +131,8 @@ const standingOf = Effect.fnUntraced(function* ({ hosts, tunnelOf }: State, toke
   })
   const isGuarded = Option.exists(
     tunnel,
-    ({ enforced, options, requireLogin, ruled }) => ((options.http_only || requireLogin) && !enforced) || !ruled
+    ({ enforced, options, requireLogin, ruled }) =>
+      ((options.http_only || requireLogin) && !enforced) || !ruled || options.tls
   )
   return { admission, isGuarded }
 })

@@ -2,7 +2,7 @@
  * Forms of a tunnel's page: name and options, visitors, share links and access window, alert and badge, certificate and
  * agent.
  */
-import { switchOption, tunnelOptionNames } from "@catenet/domain/edges/TunnelOptions"
+import { switchableOptionNames, switchOption } from "@catenet/domain/edges/TunnelOptions"
 import { AlertFormat } from "@catenet/domain/tunnels/AlertFormat"
 import type { PortRefused } from "@catenet/domain/tunnels/PortErrors"
 import { ShareLabel, ShareTtl } from "@catenet/domain/tunnels/ShareLink"
@@ -55,7 +55,7 @@ const readName = read(Schema.Struct({ name: TunnelName }))
 const readHostname = read(Schema.Struct({ hostname: Hostname }))
 const readEmail = read(Schema.Struct({ email: Email }))
 const readGrantee = read(Schema.Struct({ grantee: Subject }))
-const readOption = read(Schema.Struct({ option: Schema.Literals(tunnelOptionNames) }))
+const readOption = read(Schema.Struct({ option: Schema.Literals(switchableOptionNames) }))
 const readMode = read(Schema.Struct({ mode: BridgeMode }))
 const readLink = read(
   Schema.Struct({ ttl: ShareTtl, single_use: Schema.optionalKey(Schema.String), label: Schema.optionalKey(ShareLabel) })

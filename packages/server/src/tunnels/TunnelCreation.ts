@@ -5,7 +5,7 @@ import type { PortProtocol } from "@catenet/domain/edges/PublicPort"
 import { allOff } from "@catenet/domain/edges/TunnelOptions"
 import { type HostnameReserved, HostnameTaken } from "@catenet/domain/tunnels/HostnameErrors"
 import { type NoPortLeft, type PortLimitReached, PortRefused, type PortTaken } from "@catenet/domain/tunnels/PortErrors"
-import { Tunnel, type TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { Tunnel, type TunnelKind, type TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelLimitReached } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
@@ -125,7 +125,8 @@ const insert = Effect.fnUntraced(function* (
   name: string,
   asked: Hostname | null,
   by: "platform" | "operator" | "account",
-  usualMost?: number
+  usualMost?: number,
+  tls = false
 ) {
   const isClaim = by === "account" && asked !== null && !state.rules.isGiven(asked)
   const hostname = isClaim ? null : asked
@@ -136,6 +137,7 @@ const insert = Effect.fnUntraced(function* (
     yield* claim(state, { id, routingToken: token, subject: owner }, asked)
   }
   if (hostname === null) return { id, token, hostname, calls: [] }
+  if (tls) yield* state.store.endTls(id)
   if (by !== "account") yield* state.addresses.want(hostname)
   const { ids } = yield* state.hosts.record(token, hostname, by === "operator" ? "operator" : "account")
   return { id, token, hostname, calls: ids }
@@ -214,6 +216,30 @@ const provision = Effect.fn("Tunnels.provision")(function* (
   return { routing_token: made.token, hostname }
 }, sqlOrDie)
 
+/** The edge ends TLS with the certificate of the zone, so the host name has to be below it. */
+const checkTls = Effect.fnUntraced(function* (
+  { rules }: State,
+  kind: TunnelKind,
+  { hostname, port }: Pick<NewTunnel, "hostname" | "port">
+) {
+  if (kind !== "tcp") return yield* new PortRefused({ field: "tls", reason: "is for tunnels of kind tcp" })
+  if (port !== undefined)
+    return yield* new PortRefused({
+      field: "port",
+      reason: "does not go with tls: such a tunnel is reached at a host name"
+    })
+  if (rules.zone === undefined)
+    return yield* new PortRefused({
+      field: "tls",
+      reason: "needs a zone of host names; the operator sets CT_CP_HOSTNAME_ZONE"
+    })
+  if (hostname !== undefined && !rules.isGiven(hostname))
+    return yield* new PortRefused({
+      field: "hostname",
+      reason: `must be a name below ${rules.zone}, because the edge ends TLS with its certificate`
+    })
+})
+
 const create = Effect.fn("Tunnels.create")(function* (
   state: State,
   account: Account,
@@ -221,15 +247,17 @@ const create = Effect.fn("Tunnels.create")(function* (
   key: string | undefined
 ) {
   const { subject } = account
-  const { kind = "http", port } = request
+  const { kind = "http", port, tls = false } = request
+  if (tls) yield* checkTls(state, kind, request)
   if (kind === "http" && port !== undefined)
     return yield* new PortRefused({ field: "port", reason: "is for tunnels of kind tcp or udp" })
-  if (kind !== "http" && request.hostname !== undefined)
+  if (kind !== "http" && !tls && request.hostname !== undefined)
     return yield* new PortRefused({
       field: "hostname",
       reason: `does not go with kind ${kind}: such a tunnel is reached at a port`
     })
-  const hostname = kind === "http" ? (request.hostname ?? assigned(state, subject, request.name)) : null
+  const isNamed = kind === "http" || tls
+  const hostname = isNamed ? (request.hostname ?? assigned(state, subject, request.name)) : null
   const repeat = { caller: subject, operation: "create-tunnel", key, request }
   const isPlain = kind === "http" && hostname === null
   const enrolled = isPlain ? yield* insertAnswered(state, subject, request.name, repeat) : undefined
@@ -237,8 +265,8 @@ const create = Effect.fn("Tunnels.create")(function* (
   const command = Effect.gen(function* () {
     const by = request.hostname === undefined ? "platform" : "account"
     const made =
-      kind === "http"
-        ? yield* insert(state, subject, request.name, hostname, by, state.tunnelsPerAccount)
+      kind === "http" || tls
+        ? yield* insert(state, subject, request.name, hostname, by, state.tunnelsPerAccount, tls)
         : yield* insertWithPort(state, subject, request.name, kind, port)
     return { ...made, tunnel: yield* shown(state, made.id, subject) }
   })

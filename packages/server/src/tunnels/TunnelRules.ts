@@ -35,7 +35,8 @@ const makeTunnelRuleStore = Effect.gen(function* () {
       Result: Ruled,
       execute: ({ id, lock, subject }) => sql`
         select routing_token, rules, require_login,
-          (select 1 from public_ports where tunnel_id = tunnels.id) is not null as has_port
+          (select 1 from public_ports where tunnel_id = tunnels.id) is not null or coalesce((options ->> 'tls')::boolean, false)
+            as has_port
         from tunnels where id = ${id} and subject = ${subject}
         ${lock ? sql`for update` : sql``}`
     }),
@@ -89,7 +90,7 @@ export class TunnelRules extends Context.Service<
       if (tunnel.hasPort && unfit >= 0)
         return yield* new RulesRefused({
           field: `rules[${unfit}].${Object.keys(rules[unfit] ?? {}).join()}`,
-          reason: "needs HTTP; at a public port there can only be allow"
+          reason: "needs HTTP; at a tunnel of kind tcp or udp there can only be allow"
         })
       const at = rules.findIndex(({ require_login }) => require_login !== undefined)
       if (at >= 0 && !tunnel.requireLogin)

@@ -32,7 +32,7 @@ export const tunnelOf =
         })
       : null
     // The row was checked when it was read.
-    const port_host = row.kind === "http" ? null : rules.portHost(row.kind)
+    const port_host = row.kind === "http" || row.port === null ? null : rules.portHost(row.kind)
     return new Tunnel({ ...row, ...options, hostname_proof, port_host }, { disableChecks: true })
   }
 
@@ -95,7 +95,7 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
     select t.id, t.name, t.hostname, c.hostname as claimed, c.proved_at, c.checked_at, coalesce(c.provisioned, true)
       as provisioned, coalesce(h.status, 'rot') as status, h.deadline as claim_deadline, t.require_login,
       t.allow_any_login, t.bridge_mode, t.subject = ${viewer} as owned, t.created_at, t.options,
-      ${proofOf(sql)} as agent_proof, coalesce(p.protocol, 'http') as kind, p.port
+      ${proofOf(sql)} as agent_proof, coalesce(p.protocol, case when (t.options ->> 'tls')::boolean then 'tcp' else 'http' end) as kind, p.port
     from tunnels t left join public_ports p on p.tunnel_id = t.id left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token
       left join hostname_claims c on c.tunnel_id = t.id`
   /** Two index reads; a condition with `or` would read the table. */
@@ -183,6 +183,8 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
     shows: (id: string, grantee: string) => sql`
       update tunnel_grants set knows_token = true where tunnel_id = ${id} and grantee = ${grantee} and not knows_token`,
     change: (id: string, change: Change) => sql`update tunnels set ${sql.update({ ...change })} where id = ${id}`,
+    /** Visitors reach the tunnel by TLS, and its agent gets what is inside. */
+    endTls: (id: string) => sql`update tunnels set options = options || '{"tls": true}' where id = ${id}`,
     /** Answers all options as they are now. */
     switchOptions: SqlSchema.findOneOption({
       Request: Schema.Struct({ id: Schema.String, change: TunnelOptionsChange }),

@@ -14,6 +14,7 @@ import {
   Installation,
   portAddress,
   publicAddress,
+  tlsAddress,
   type Tunnel,
   type TunnelChange,
   type TunnelOfSubject
@@ -114,12 +115,12 @@ const change = Effect.fn("Tunnels.change")(function* (
   id: string,
   change: TunnelChange
 ) {
-  const { publicPort } = yield* owned(state, id, account)
+  const { options: had, publicPort } = yield* owned(state, id, account)
   const isHttp = (["require_login", "http_only"] as const).find((field) => change[field] === true)
-  if (publicPort !== null && isHttp !== undefined)
+  if ((publicPort !== null || had.tls) && isHttp !== undefined)
     return yield* new PortRefused({
       field: isHttp,
-      reason: `does not go with a ${publicPort.protocol} port, whose visitors do not speak HTTP with the platform`
+      reason: `does not go with kind ${publicPort?.protocol ?? "tcp"}, whose visitors do not speak HTTP with the platform`
     })
   const { allow_any_login, allow_unproved_agents, name, require_login } = change
   const columns = {
@@ -164,8 +165,8 @@ const remove = Effect.fn("Tunnels.remove")(function* ({ audits, outbox, store }:
 }, inTransaction)
 
 /** Where visitors reach the tunnel, if they do. */
-const addressOf = ({ gateHostsPort, rules }: State, { hostname, publicPort }: Seen) => {
-  if (hostname !== null) return { public_url: publicAddress(hostname, gateHostsPort) }
+const addressOf = ({ gateHostsPort, rules }: State, { hostname, options, publicPort }: Seen) => {
+  if (hostname !== null) return { public_url: (options.tls ? tlsAddress : publicAddress)(hostname, gateHostsPort) }
   if (publicPort === null) return {}
   const { port, protocol } = publicPort
   return { public_url: portAddress(protocol, rules.portHost(protocol), port) }

@@ -1,10 +1,12 @@
+/** Public ports, and TLS in place of one. One file, since a server takes longer to start than most of the cases. */
 import { TunnelRules } from "@catenet/domain/api/TunnelControlsApi"
 import { EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/edges/EdgeNode"
-import type { OfferedPorts } from "@catenet/domain/edges/PublicPort"
+import { type OfferedPorts, PortName } from "@catenet/domain/edges/PublicPort"
 import { AccountLimitsChange } from "@catenet/domain/identity/AccountLimits"
 import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Subject } from "@catenet/domain/values/Ids"
+import { until } from "@catenet/testing/Eventually"
 import { bearerOf } from "@catenet/testing/server/Accounts"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
@@ -13,6 +15,8 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
 
 const variables = Effect.map(TestIssuer, ({ issuer }) => ({
   CT_OIDC_ISSUER: issuer,
@@ -211,5 +215,102 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel wi
         [["one", { protocol: "tcp", port: 24_000 }]]
       )
     })
+  )
+
+  it.effect("of kind tcp with TLS has a host name in the zone in place of a port, and stays edge-terminated", () =>
+    Effect.gen(function* () {
+      yield* beat("one", offer)
+      const zoe = yield* account("zoe")
+      const create = (payload: Omit<Parameters<typeof zoe.create>[0]["payload"], "name">, as = "db") =>
+        zoe.create({ headers: {}, payload: { name: name(as), kind: "tcp", tls: true, ...payload } })
+      const tunnel = yield* create({})
+      assert.deepInclude(tunnel, { kind: "tcp", tls: true, port: null, port_host: null, status: "gelb" })
+      assert.match(tunnel.hostname ?? "", /^db-[0-9a-f]{8}\.zone\.example$/u)
+      const params = { id: tunnel.id }
+      assert.deepStrictEqual(yield* zoe.get({ params }), tunnel)
+      const { public_url, routing_token } = yield* zoe.install({ headers: {}, params })
+      assert.strictEqual(public_url, `tls://${tunnel.hostname}:443`)
+      const { edges } = yield* TestServer.client
+      const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("one") }, query: {} })
+      const restored = known.find(({ hostname }) => hostname === tunnel.hostname)
+      assert.deepInclude(restored, { tier: "gelb", tls: true, port: null })
+
+      const own = Schema.decodeSync(Hostname)("db.example.net")
+      const field = (refusal: { readonly _tag: string }) =>
+        refusal._tag === "PortRefused" && "field" in refusal ? refusal.field : refusal._tag
+      for (const [payload, expected] of [
+        [{ kind: "udp" }, "tls"],
+        [{ kind: "http" }, "tls"],
+        [{ port: 20_001 }, "port"],
+        [{ hostname: own }, "hostname"]
+      ] as const)
+        assert.strictEqual(field(yield* Effect.flip(create(payload, "other"))), expected)
+      for (const hostname of [own, null])
+        assert.strictEqual(field(yield* Effect.flip(zoe.setHostname({ params, payload: { hostname } }))), "hostname")
+      for (const change of [{ require_login: true }, { http_only: true }])
+        assert.strictEqual(
+          field(yield* Effect.flip(zoe.change({ params, payload: new TunnelChange(change) }))),
+          Object.keys(change)[0]
+        )
+      const { tunnelControls } = yield* TestServer.clientAs({ bearer: yield* bearerOf("zoe") })
+      const rules = (...all: ReadonlyArray<unknown>) =>
+        tunnelControls.setRules({ params, payload: readRules({ rules: all }) })
+      yield* rules({ allow: ["10.0.0.0/8"] })
+      assert.strictEqual((yield* Effect.flip(rules({ max_body: "1 MiB" })))._tag, "RulesRefused")
+      const chosen = yield* create({ hostname: Schema.decodeSync(Hostname)("chosen.zone.example") }, "chosen")
+      assert.strictEqual(chosen.hostname as string, "chosen.zone.example")
+      assert.deepStrictEqual((yield* zoe.list({ query: {} })).map(({ name }) => name as string).toSorted(), [
+        "chosen",
+        "db"
+      ])
+      const rotated = yield* zoe.rotateToken({ headers: {}, params })
+      assert.notStrictEqual(Redacted.value(rotated.routing_token), Redacted.value(routing_token))
+      assert.isTrue((yield* zoe.get({ params })).tls)
+    })
+  )
+
+  it.effect("is found at the live edge that has an agent of the tunnel now", () =>
+    Effect.gen(function* () {
+      yield* beat("one", { tcp: [[25_000, 25_009]], udp: [] })
+      yield* beat("two")
+      const connected = new Set<string>()
+      const admin = (id: string) =>
+        Effect.acquireRelease(
+          Effect.callback<Server>((resume) => {
+            const server = createServer((_request, response) => {
+              const report = { connected: connected.has(id), registrations: 0, fallback_parked: 0, direct: false }
+              const rest = { bytes_received: 0, bytes_sent: 0, connected_since: null, last_seen: null }
+              response.setHeader("content-type", "application/json").end(JSON.stringify({ ...report, ...rest }))
+            })
+            server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+          }),
+          (server) => Effect.sync(() => (server.closeAllConnections(), server.close()))
+        )
+      const [one, two] = [yield* admin("one"), yield* admin("two")]
+      yield* inDatabase(
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          for (const [id, server] of Object.entries({ one, two })) {
+            const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+            yield* sql`insert into edge_addresses (edge_id, admin_url, expires_at) values (${id}, ${url}, 99999999999)
+              on conflict (edge_id) do update set admin_url = ${url}, expires_at = 99999999999`
+          }
+        })
+      )
+      const max = yield* account("max")
+      const { id, port } = yield* made("max", "tcp", "x")
+      const { edges } = yield* TestServer.client
+      const lookup = (name: string) =>
+        edges.lookup({ query: { port: PortName.make(name) } }).pipe(
+          Effect.map(({ edge_id }): string => edge_id),
+          Effect.catchTag("NoLiveEdge", () => Effect.succeed("none"))
+        )
+      assert.strictEqual(yield* lookup(`tcp/${port}`), "none")
+      connected.add("two")
+      assert.strictEqual(yield* until(lookup(`tcp/${port}`), (found) => found !== "none"), "two")
+      assert.strictEqual(yield* lookup(`udp/${port}`), "none")
+      yield* max.remove({ params: { id } })
+      assert.strictEqual(yield* lookup(`tcp/${port}`), "none")
+    }).pipe(Effect.scoped)
   )
 })

@@ -10,7 +10,7 @@ import { Resolver } from "node:dns/promises"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { freePort } from "../../src/Ports.ts"
-import { ended, home, login, publicPort, publicUdpPort, running, stack } from "./AccountStack.ts"
+import { AccountEdge, ended, home, login, publicPort, publicUdpPort, running, stack } from "./AccountStack.ts"
 
 const hasPsql = spawnSync("psql", ["--version"]).status === 0
 if (!hasPsql) process.stderr.write("\nSKIPPED: PostgreSQL through a public port needs psql.\n\n")
@@ -18,6 +18,15 @@ if (!hasPsql) process.stderr.write("\nSKIPPED: PostgreSQL through a public port 
 const psql = (url: URL, sql: string) =>
   new Promise<string>((resolve, reject) => {
     execFile("psql", ["-XAtq", url.href, "-c", sql], { maxBuffer: 64_000_000 }, (error, stdout, stderr) =>
+      error === null ? resolve(stdout) : reject(new Error(stderr))
+    )
+  })
+
+/** With a connection string, and the password apart. */
+const psqlWith = (terms: string, sql: string, password: string) =>
+  new Promise<string>((resolve, reject) => {
+    const env = { ...process.env, PGPASSWORD: password }
+    execFile("psql", ["-XAtq", terms, "-c", sql], { env }, (error, stdout, stderr) =>
       error === null ? resolve(stdout) : reject(new Error(stderr))
     )
   })
@@ -77,16 +86,16 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("a public po
         const target = `${database.hostname}:${database.port}`
         yield* login(at, "vera@example.test", [yield* TestServer.baseUrl])
         yield* ready
-        const served = (args: ReadonlyArray<string>, visit: () => Promise<void>) =>
+        const served = (args: ReadonlyArray<string>, visit: (address: string) => Promise<void>, name = "db") =>
           Effect.gen(function* () {
-            const agent = yield* running(at, ["tcp", target, "--name", "db", ...args])
+            const agent = yield* running(at, ["tcp", target, "--name", name, ...args])
             yield* Effect.raceFirst(
               Effect.promise(() => eventually(async () => agent.stdout() !== "", "an address", 20_000)),
               Effect.promise(() => agent.exited)
             )
             const printed = agent.stdout().trim()
             assert.notStrictEqual(printed, "", agent.lines.join("\n"))
-            yield* Effect.promise(visit)
+            yield* Effect.promise(() => visit(printed))
             agent.kill("SIGINT")
             assert.strictEqual(yield* Effect.promise(() => agent.exited), 0, agent.lines.join("\n"))
             return printed
@@ -105,6 +114,37 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("a public po
         })
         assert.deepStrictEqual(JSON.parse(again), { url: printed, protocol: "tcp", host: "tcp.zone.test", port })
         assert.strictEqual((yield* ended(at, ["tunnels"])).stdout, "")
+
+        // By TLS, at a host name.
+        const edge = yield* AccountEdge
+        const root = join(at.path, "root.pem")
+        writeFileSync(root, edge.wildcardRoot)
+        const secure = yield* served(
+          ["--tls"],
+          async (address) => {
+            const { hostname } = new URL(address)
+            const by = { host: hostname, hostaddr: "127.0.0.1", port: `${edge.frontDoor}` }
+            const named = Object.entries({ ...by, dbname: database.pathname.slice(1), user: database.username })
+            const terms = [...named, ["sslmode", "verify-full"], ["sslrootcert", root]].map((pair) => pair.join("="))
+            const answer = await psqlWith(terms.join(" "), "select 6 * 7", decodeURIComponent(database.password))
+            assert.strictEqual(answer, "42\n")
+          },
+          "secure"
+        )
+        assert.match(secure, /^tls:\/\/secure-[0-9a-f]{8}\.zone\.test:443$/u)
+        const both = yield* ended(at, ["tcp", "22", "--tls", "--port", "20000"])
+        assert.deepStrictEqual(
+          [both.code, both.stderr.includes("--port does not work with --tls")],
+          [2, true],
+          both.stderr
+        )
+        const alone = yield* ended(at, ["tcp", "22", "--host", "a.zone.test"])
+        assert.deepStrictEqual([alone.code, alone.stderr.includes("--host needs --tls")], [2, true], alone.stderr)
+        const mixed = yield* ended(at, ["tcp", "22", "--name", "secure"])
+        assert.strictEqual(mixed.code, 4)
+        assert.include(mixed.stderr, "is reached by TLS at a host name, not at a port")
+        const file = yield* ended(at, ["export"])
+        assert.include(file.stdout, "tls: true")
 
         const refused = yield* ended(at, ["tcp", "22", "--port", "1"])
         assert.strictEqual(refused.code, 4)

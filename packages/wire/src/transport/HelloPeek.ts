@@ -1,6 +1,6 @@
 /** Reads a connection's ClientHello without consuming it. */
 import { Data, Result } from "effect"
-import type { Buffer } from "node:buffer"
+import { Buffer } from "node:buffer"
 import type { Duplex } from "node:stream"
 import { type ClientHello, ClientHelloReader } from "../frames/ClientHello.ts"
 
@@ -17,13 +17,30 @@ export class HelloRefused extends Data.TaggedError("HelloRefused")<{
 /** It stays with the socket, so it must hold nothing of the hello. */
 const ignore = () => {}
 
+/** PostgreSQL's SSLRequest, by which its clients ask whether the server speaks TLS before they do, and the answer that it does. */
+const sslRequest = Buffer.from("0000000804d2162f", "hex")
+const speaksTls = "S"
+
+/** What is left to read as a hello: nothing yet, or all bytes so far. Answers a request that has come whole. */
+const afterSslRequest = (socket: Duplex, bytes: Buffer): Buffer | "more" | "answered" => {
+  const { length } = sslRequest
+  if (bytes.length < length) return bytes.equals(sslRequest.subarray(0, bytes.length)) ? "more" : bytes
+  // A client waits for the answer; what comes before it would not be protected.
+  if (bytes.length > length || !bytes.equals(sslRequest)) return bytes
+  socket.write(speaksTls)
+  return "answered"
+}
+
 /**
  * Leaves the socket paused with every byte put back, to be given to a TLS server or relayed as it is; after a refusal
- * the socket is only paused.
+ * the socket is only paused. With `answersSslRequest` a PostgreSQL client may ask for TLS first.
  */
 export const peekClientHello = (
   socket: Duplex,
-  { timeoutMillis = 10_000 }: { readonly timeoutMillis?: number } = {}
+  {
+    answersSslRequest = false,
+    timeoutMillis = 10_000
+  }: { readonly answersSslRequest?: boolean; readonly timeoutMillis?: number } = {}
 ): Promise<Result.Result<ClientHello, HelloRefused>> => {
   const { promise, resolve } = Promise.withResolvers<Result.Result<ClientHello, HelloRefused>>()
   const reader = new ClientHelloReader()
@@ -37,8 +54,14 @@ export const peekClientHello = (
   }
   const refuse = (reason: HelloRefused["reason"], detail: string) =>
     settle(Result.fail(new HelloRefused({ reason, detail })))
+  let asked: Buffer | undefined = answersSslRequest ? Buffer.alloc(0) : undefined
   const onData = (chunk: Buffer) => {
-    const peek = reader.push(chunk)
+    // The first byte of a TLS record is not 0.
+    const request = asked !== undefined && (asked.length > 0 || chunk[0] === 0) ? Buffer.concat([asked, chunk]) : chunk
+    const rest = asked === undefined ? chunk : afterSslRequest(socket, request)
+    asked = rest === "more" ? request : undefined
+    if (rest === "more" || rest === "answered") return
+    const peek = reader.push(rest)
     if (peek._tag === "Hello") settle(Result.succeed(peek.hello))
     else if (peek._tag === "Invalid") refuse("invalid", peek.reason)
   }

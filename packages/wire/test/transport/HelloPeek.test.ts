@@ -52,6 +52,37 @@ describe("peekClientHello", () => {
     socket.end()
   })
 
+  it("answers a PostgreSQL client that asks for TLS, in any segmentation, and reads its hello after that", async () => {
+    const flight = handmade(serverName("db.test"))
+    const request = Buffer.from("0000000804d2162f", "hex")
+    for (const pieces of [[request], Array.from(request, (byte) => Buffer.of(byte))]) {
+      const [client, socket] = await tcpPair()
+      const peek = peekClientHello(socket, { answersSslRequest: true })
+      for (const piece of pieces) {
+        client.write(piece)
+        await new Promise(setImmediate)
+      }
+      const [answer]: Array<Buffer> = await once(client, "data")
+      assert.strictEqual(answer?.toString(), "S")
+      client.end(flight)
+      assert.strictEqual(Result.getOrThrow(await peek).serverName, "db.test")
+      assert.deepStrictEqual(await collect(socket), flight)
+      socket.end()
+    }
+    for (const [bytes, answersSslRequest] of [
+      [Buffer.concat([request, flight]), true],
+      [Buffer.from("0000000804d21630", "hex"), true],
+      [Buffer.from("0001", "hex"), true],
+      [request, false]
+    ] as const) {
+      const [client, socket] = await tcpPair()
+      client.write(bytes)
+      assert.deepStrictEqual(reasonOf(await peekClientHello(socket, { answersSslRequest })), ["invalid", "not TLS"])
+      client.destroy()
+      socket.destroy()
+    }
+  })
+
   it("refuses bytes that are no hello, a hello that ends early, and silence", async () => {
     const cases = [
       { act: (client: Socket) => client.write("GET / HTTP/1.1\r\n"), reason: ["invalid", "not TLS"] },

@@ -150,7 +150,7 @@ export const tunnelTexts = {
   certificateHeldBack: {
     declined: "It is not in the queue: its owner wants no certificate for it.",
     guarded:
-      "It is not in the queue: its visitors are restricted, and none of its agents enforces that (the newest version, with CT_AGENT_ORIGIN_TLS=terminate)."
+      "It is not in the queue: its visitors are restricted, and none of its agents enforces that (the newest version, with CT_AGENT_ORIGIN_TLS=terminate), or it is the name of a TCP service, whose TLS the edge ends."
   },
   certificateStep: (step: IssuanceStep, since: string) => `Its agent ${agentDoes[step]}, since ${since} UTC.`,
   certificateRefused: (ca: string, why: string, at: string) => `${ca} refused a certificate at ${at} UTC: ${why}`,

@@ -160,7 +160,7 @@ export const tunnelTexts: TunnelTexts = {
   certificateHeldBack: {
     declined: "Er wartet auf keines: Sein Besitzer will kein Zertifikat für ihn.",
     guarded:
-      "Er wartet auf keines: Seine Besucher sind eingeschränkt, und keiner seiner Agenten setzt das durch (neueste Version, mit CT_AGENT_ORIGIN_TLS=terminate)."
+      "Er wartet auf keines: Seine Besucher sind eingeschränkt, und keiner seiner Agenten setzt das durch (neueste Version, mit CT_AGENT_ORIGIN_TLS=terminate), oder er gehört zu einem TCP-Dienst, dessen TLS der Edge beendet."
   },
   certificateStep: (step, since) => `Sein Agent ${agentDoes[step]}, seit ${since} UTC.`,
   certificateRefused: (ca, why, at) => `${ca} hat um ${at} UTC ein Zertifikat verweigert: ${why}`,

@@ -93,6 +93,9 @@ export const hostColumns = (sql: SqlClient.SqlClient) =>
     pending_revert, logged_at`
   )
 
+/** Whether the edge ends the TLS of tunnel `g` in any case. */
+const isEdgeTls = `coalesce((g.options ->> 'tls')::boolean, false)`
+
 /** Whether no agent of tunnel `g` holds back the visitors whose TLS it ends. */
 const isUnenforced = `not exists (select 1 from tunnel_policies p where p.tunnel_id = g.id and p.enforced)`
 
@@ -101,12 +104,13 @@ const isUnruled = `(g.rules <> '[]'::jsonb
   and not exists (select 1 from tunnel_policies p where p.tunnel_id = g.id and p.rules_enforced))`
 
 /**
- * Whether the edge must end the TLS of `hosts h`: visitors have to log in, or may speak HTTP only, and no agent enforces that.
+ * Whether the edge must end the TLS of `hosts h`: its visitors do not speak HTTP but connect by TLS, or they have to log in or may
+ * speak HTTP only and no agent enforces that.
  */
 export const isGuarded = (sql: SqlClient.SqlClient) =>
   sql.literal(
     `exists (select 1 from tunnels g where g.routing_token = h.routing_token
-      and ((g.require_login or (g.options ->> 'http_only')::boolean) and ${isUnenforced} or ${isUnruled}))`
+      and ((g.require_login or (g.options ->> 'http_only')::boolean) and ${isUnenforced} or ${isUnruled} or ${isEdgeTls}))`
   )
 
 /** Whose share of its domain's budget the hostname of `hosts h` uses: its owner's or, of a service account, that of who made it, where the domain is the `zone` that accounts share. */
@@ -138,7 +142,9 @@ const TunnelOfHost = Schema.Struct({
 
 const demandedOf = ({ options, requireLogin, rules }: typeof Demanding.Type): ReadonlyArray<string> => [
   ...(options.http_only || requireLogin ? ["gate", "windows", "http_only"] : []),
-  ...(rules.length > 0 ? ["rules"] : [])
+  ...(rules.length > 0 ? ["rules"] : []),
+  // No agent enforces this one.
+  ...(options.tls ? ["tls"] : [])
 ]
 
 const make = Effect.map(SqlClient.SqlClient, (sql) => {

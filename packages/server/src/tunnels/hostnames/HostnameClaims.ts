@@ -3,6 +3,7 @@
  * until the proof of the new one was seen; then the old one is free, and the edges forget it.
  */
 import type { PublicPort } from "@catenet/domain/edges/PublicPort"
+import type { TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
 import { HostnameHeld, type HostnameReserved, HostnameTaken } from "@catenet/domain/tunnels/HostnameErrors"
 import { deriveHostname } from "@catenet/domain/tunnels/HostnameOwnership"
 import { PortRefused } from "@catenet/domain/tunnels/PortErrors"
@@ -45,6 +46,7 @@ interface Named {
   readonly hostname: Hostname | null
   readonly routingToken: RoutingToken
   readonly publicPort: PublicPort | null
+  readonly options: TunnelOptions
 }
 
 /** Why a tunnel does not get a host name. */
@@ -110,11 +112,16 @@ const changed = Effect.fnUntraced(function* (state: State, tunnel: Named, wanted
  * then has the name that the platform gives. The caller holds the tunnel, and delivers the orders after the transaction.
  */
 export const change = Effect.fnUntraced(function* (state: State, tunnel: Named, wanted: Hostname | null) {
-  const { id, publicPort, routingToken: queue, subject } = tunnel
+  const { id, options, publicPort, routingToken: queue, subject } = tunnel
   if (publicPort !== null)
     return yield* new PortRefused({
       field: "hostname",
       reason: `does not go with kind ${publicPort.protocol}: such a tunnel is reached at a port`
+    })
+  if (options.tls && (wanted === null || !state.rules.isGiven(wanted)))
+    return yield* new PortRefused({
+      field: "hostname",
+      reason: `must be a name below ${state.rules.zone ?? "the zone"}, because the edge ends TLS with its certificate`
     })
   const changing = changed(state, tunnel, wanted)
   const ids = yield* wanted === null

@@ -1,5 +1,5 @@
 /** Who may visit a tunnel: the login switch, the list of addresses, and those who ask for access. */
-import { tunnelOptionNames } from "@catenet/domain/edges/TunnelOptions"
+import { switchableOptionNames } from "@catenet/domain/edges/TunnelOptions"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/platform/Markup"
 import { button, callout, field, named, section, type Sent, switchForm, valuesOf } from "../../shell/Field.ts"
@@ -46,7 +46,7 @@ export const render = (texts: Texts, tunnel: Tunnel, { visitors }: Controls, sen
     markup`<div>
       ${switched("require-login", texts.login, require_login, texts.loginHint)}
       ${switched("allow-any-login", texts.anyLogin, allow_any_login, texts.anyLoginHint)}
-      ${tunnelOptionNames.map((name) =>
+      ${switchableOptionNames.map((name) =>
         switched(`options/${name}`, texts.options[name], tunnel[name], texts.optionHints[name])
       )}</div>
       <table><caption class="hidden">${texts.peopleTitle}</caption><thead><tr><th scope="col">${texts.visitorsAllowed}</th><td></td></tr></thead><tbody>${
