@@ -177,6 +177,22 @@ const campaign = () => {
   )
 }
 
+/**
+ * Tries every small change of the given files (see packages/domain/mutation). `handshake` stands for the handshake, or for the files of
+ * it that are named behind it, with all tests that work together.
+ */
+const mutation = () => {
+  const main = join(root, "packages", "domain", "mutation", "main.ts")
+  if (rest[0] !== "handshake") return run(main, ...rest)
+  const crypto = join(root, "packages", "crypto")
+  const noise = "Handshake HandshakePattern HybridAttacks Marks NoiseError NoiseFrame Transcripts Transport".split(" ")
+  const tests = [...noise.map((name) => `noise/${name}`), "admission/KeyExchange"]
+  const files =
+    rest.length > 1 ? rest.slice(1) : ["noise", "admission/KeyExchange.ts"].map((name) => join(crypto, "src", name))
+  const named = tests.flatMap((name) => ["--test", join(crypto, "test", `${name}.test.ts`)])
+  return run(main, "--runs", "20", "--again", "50", ...named, ...files)
+}
+
 const tasks = {
   start: () => become("stack", "up", ...rest),
   catenet: () => become("stack", ...rest),
@@ -187,6 +203,7 @@ const tasks = {
   vitest: () => vitest(...rest),
   test: () => test(...rest),
   campaign,
+  mutation,
   build: () => run(join(root, "scripts", "build.mjs"), ...rest),
   release: () => run(join(root, "scripts", "release.mjs"), ...rest),
   package: () => run(join(root, "scripts", "package.mjs"), ...rest),

@@ -128,3 +128,16 @@ export const toText = (bytes: Uint8Array): Result.Result<string, NotUtf8> => {
  */
 export const allOf = (length: number, ...parts: ReadonlyArray<Uint8Array>): boolean =>
   parts.every((part) => part.length === length)
+
+/**
+ * Bytes for a secret that will be wiped. V8 keeps arrays of up to 64 bytes inside its own heap and copies them out of it when native code
+ * reads them; what stays behind is out of reach. These are outside from the start.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import * as Bytes from "@catenet/crypto/Bytes"
+ *
+ * strictEqual(Bytes.forSecret(32).length, 32)
+ * ```
+ */
+export const forSecret = (length: number): Uint8Array => new Uint8Array(65 + length).subarray(0, length)

@@ -181,16 +181,20 @@ const settle = (
   return name === "x25519" && required !== undefined ? Effect.fail(onlyClassical(required)) : Effect.succeed(name)
 }
 
+/** A handshake that is cleared when the scope ends, however it ends. */
 const start = (
   side: typeof initiate | typeof respond,
   { isUnanswered, pattern, prologue }: Agreement,
   keys: Pick<Options, "static" | "remoteStatic">
 ) =>
-  Effect.gen(function* () {
-    const random = yield* SecureRandom.SecureRandom
-    const entropy = yield* random.randomBytes(entropyLength(pattern, isUnanswered))
-    return yield* orFail(side(native, { pattern, prologue, entropy, wouldBeHybrid: isUnanswered, ...keys }))
-  })
+  Effect.acquireRelease(
+    Effect.gen(function* () {
+      const random = yield* SecureRandom.SecureRandom
+      const entropy = yield* random.randomBytes(entropyLength(pattern, isUnanswered))
+      return yield* orFail(side(native, { pattern, prologue, entropy, wouldBeHybrid: isUnanswered, ...keys }))
+    }),
+    (handshake) => Effect.sync(() => handshake.abandon())
+  )
 
 /**
  * The origin's side. Every key is tried on the first message, and the one that decrypts it answers. With `expected`, an initiator
@@ -231,6 +235,14 @@ export const answer = Effect.fn("MeshHandshake.answer")(function* (
     return { session, answer: answer.success }
   }
   return yield* failed("the first message is for none of this origin's keys")
+}, Effect.scoped)
+
+const freshKey = Effect.gen(function* () {
+  const random = yield* SecureRandom.SecureRandom
+  const secret = yield* random.randomBytes(32)
+  const pair = native.x25519.keyPair(secret)
+  secret.fill(0)
+  return pair
 })
 
 /** The client's side. Without `own` it uses a new static key for this session. Returns the session and the origin's payload. */
@@ -241,11 +253,7 @@ export const begin = Effect.fn("MeshHandshake.begin")(function* (
   own?: KeyPair,
   agreement: Agreement = classical
 ) {
-  const random = yield* SecureRandom.SecureRandom
-  const handshake = yield* start(initiate, agreement, {
-    static: own ?? native.x25519.keyPair(yield* random.randomBytes(32)),
-    remoteStatic: originKey
-  })
+  const handshake = yield* start(initiate, agreement, { static: own ?? (yield* freshKey), remoteStatic: originKey })
   yield* send(stream, yield* orFail(handshake.writeMessage(payload)))
   const { message, decoder, early } = yield* nextMessage(stream)
   const said = yield* orFail(handshake.readMessage(message))
@@ -256,4 +264,4 @@ export const begin = Effect.fn("MeshHandshake.begin")(function* (
   }
   const session: Session = { transport: yield* orFail(handshake.finish()), decoder, early, keyExchange }
   return { session, said }
-})
+}, Effect.scoped)

@@ -12,14 +12,14 @@ import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Duration, Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Duplex } from "node:stream"
-import { AgentMetrics, type Traffic } from "../observe/AgentMetrics.ts"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
 import type { HostPort } from "../settings/HostPort.ts"
 import { hostPortOf } from "../settings/OriginAddress.ts"
 import * as BrowserClients from "../tunnel/BrowserClients.ts"
 import type { OpenOrigin } from "../tunnel/OriginConnections.ts"
 import * as MeshHandshake from "./MeshHandshake.ts"
-import { NoiseStream, type Session } from "./NoiseStream.ts"
+import { NoiseStream } from "./NoiseStream.ts"
 import * as UdpRelay from "./UdpRelay.ts"
 
 const nothing = new Uint8Array()
@@ -28,10 +28,10 @@ const patience = "10 seconds"
 /** The edge's `NO` can mean many things; this many in a row count as a revocation. */
 const revokedAfter = 3
 
-const count = (traffic: Traffic, { keyExchange }: Session, took: Duration.Duration) => {
+const count = ({ meshOpened, traffic }: AgentMetrics["Service"], stream: NoiseStream, took: Duration.Duration) => {
   traffic.handshakes++
-  if (keyExchange === "x25519mlkem768") traffic.hybridHandshakes++
   traffic.handshakeMillis += Duration.toMillis(took)
+  stream.once("close", meshOpened(stream.keyExchange))
 }
 
 /** Serves mesh clients of the owner of these keys. */
@@ -53,8 +53,8 @@ export const make = Effect.fnUntraced(function* (
     function* (carrier: Duplex, reply: MeshHandshake.Reply) {
       const answering = MeshHandshake.answer(carrier, keys, reply, undefined, withoutOffers(postQuantum))
       const [took, { answer, session }] = yield* Effect.timed(answering)
-      count(metrics.traffic, session, took)
       const stream = new NoiseStream(carrier, session, { datagrams: udp })
+      count(metrics, stream, took)
       guard(stream, metrics.ending(stream))
       return { stream, offered: answer.length > 0 }
     },

@@ -31,8 +31,6 @@ export interface Traffic {
   bytesToOrigin: number
   bytesToClient: number
   handshakes: number
-  /** Those of mesh tunnels whose keys are agreed with ML-KEM-768 beside X25519. */
-  hybridHandshakes: number
   handshakeMillis: number
   reconnects: number
 }
@@ -79,10 +77,7 @@ export interface Pair {
   since: number
 }
 
-export interface ChannelCounts {
-  readonly total: number
-  readonly open: number
-}
+export type ChannelCounts = Readonly<Record<"total" | "open", number>>
 
 export interface Session {
   /** 16 hex characters, random for each process. */
@@ -133,8 +128,6 @@ export interface RelayNodeReader {
   read: (() => RelayNodeCounts) | undefined
 }
 
-const hexDigits = "0123456789abcdef"
-
 const newSession = (id: string, startedAt: number): Session => ({
   id,
   startedAt,
@@ -148,10 +141,16 @@ const newSession = (id: string, startedAt: number): Session => ({
   lastError: undefined
 })
 
-const counted = (before: ChannelCounts = { total: 0, open: 0 }, total: number, open: number): ChannelCounts => ({
-  total: before.total + total,
-  open: before.open + open
-})
+/** Sessions by their kind. What `began` returns ends one. */
+const counting = <K>() => {
+  const counts = new Map<K, ChannelCounts>()
+  const add = (kind: K, total: number, open: number): (() => void) => {
+    const before = counts.get(kind) ?? { total: 0, open: 0 }
+    counts.set(kind, { total: before.total + total, open: before.open + open })
+    return () => add(kind, 0, -1)
+  }
+  return { counts, began: (kind: K) => add(kind, 1, 1) }
+}
 
 const noTraffic = (): Traffic => ({
   tunnelsOpened: 0,
@@ -159,7 +158,6 @@ const noTraffic = (): Traffic => ({
   bytesToOrigin: 0,
   bytesToClient: 0,
   handshakes: 0,
-  hybridHandshakes: 0,
   handshakeMillis: 0,
   reconnects: 0
 })
@@ -194,6 +192,8 @@ export class AgentMetrics extends Context.Service<
     readonly taskEnded: () => void
     /** Counts a channel session with this transport and key exchange; the returned function ends it. */
     readonly channelOpened: (carrier: ChannelCarrier, keyExchange: KeyExchange) => () => void
+    /** Counts a mesh client's session with this key exchange; the returned function ends it. */
+    readonly meshOpened: (keyExchange: KeyExchange) => () => void
     /** Sets the progress of joining. */
     readonly joining: (state: Joining["state"], reason?: string) => void
     /** Undefined in a process that is no channel member. */
@@ -204,6 +204,8 @@ export class AgentMetrics extends Context.Service<
     readonly channels: () => ReadonlyMap<ChannelCarrier, ChannelCounts>
     /** The same by their key exchange. */
     readonly keyExchanges: () => ReadonlyMap<KeyExchange, ChannelCounts>
+    /** Sessions of mesh clients by their key exchange; empty in a process that has had none. */
+    readonly meshKeyExchanges: () => ReadonlyMap<KeyExchange, ChannelCounts>
     /** Counts an exception thrown in a connection's callback; the caller ends that connection. */
     readonly fault: OnFault
     /** Reports it and destroys the connection. */
@@ -219,7 +221,7 @@ export class AgentMetrics extends Context.Service<
     const clock = yield* Clock.Clock
     const now = () => clock.currentTimeMillisUnsafe()
     const digits = yield* Effect.replicateEffect(Random.nextIntBetween(0, 15), 16)
-    const session = newSession(digits.map((digit) => hexDigits.charAt(digit)).join(""), now())
+    const session = newSession(digits.map((digit) => digit.toString(16)).join(""), now())
     const traffic = noTraffic()
     let faults = 0
     const { ending, report } = yield* ProcessFaults.make(() => {
@@ -227,8 +229,8 @@ export class AgentMetrics extends Context.Service<
     })
     let tasks = 0
     let channel: Joining | undefined
-    const channels = new Map<ChannelCarrier, ChannelCounts>()
-    const keyExchanges = new Map<KeyExchange, ChannelCounts>()
+    const channels = counting<ChannelCarrier>()
+    const [keyExchanges, meshKeyExchanges] = [counting<KeyExchange>(), counting<KeyExchange>()]
     const running = new Set<StreamCounters>()
     const made: AgentMetrics["Service"] = {
       session,
@@ -273,19 +275,17 @@ export class AgentMetrics extends Context.Service<
         tasks--
       },
       channelOpened: (carrier, keyExchange) => {
-        const count = (total: number, open: number) => {
-          channels.set(carrier, counted(channels.get(carrier), total, open))
-          keyExchanges.set(keyExchange, counted(keyExchanges.get(keyExchange), total, open))
-        }
-        count(1, 1)
-        return () => count(0, -1)
+        const ends = [channels.began(carrier), keyExchanges.began(keyExchange)]
+        return () => ends.forEach((end) => end())
       },
+      meshOpened: meshKeyExchanges.began,
       joining: (state, reason) => {
         channel = { state, reason }
       },
       channel: () => channel,
-      channels: () => channels,
-      keyExchanges: () => keyExchanges,
+      channels: () => channels.counts,
+      keyExchanges: () => keyExchanges.counts,
+      meshKeyExchanges: () => meshKeyExchanges.counts,
       fault: report,
       ending,
       faults: () => faults,

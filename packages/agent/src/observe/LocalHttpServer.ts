@@ -37,6 +37,7 @@ import * as UpdateState from "./UpdateState.ts"
 interface Facts {
   readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
   readonly keyExchanges: ReadonlyMap<KeyExchange, ChannelCounts>
+  readonly meshKeyExchanges: ReadonlyMap<KeyExchange, ChannelCounts>
   readonly joining: Joining | undefined
   readonly pairs: ReadonlyArray<Pair> | undefined
   readonly services: ReadonlyArray<ServiceFacts> | undefined
@@ -81,6 +82,9 @@ const pairReport = (
   ...(reason === undefined ? {} : { reason })
 })
 
+const keyExchangeReport = (counted: Facts["keyExchanges"]) =>
+  Array.from(counted, ([name, counts]) => ({ key_exchange: name, ...counts }))
+
 const serviceReport = ({ hostname, metrics, name, origin, reason, state, url }: ServiceFacts) => ({
   name,
   state,
@@ -97,6 +101,7 @@ const reportStatus = ({
   certificate,
   channels,
   keyExchanges,
+  meshKeyExchanges,
   joining,
   pairs,
   session,
@@ -134,8 +139,9 @@ const reportStatus = ({
       ? {}
       : {
           channel_sessions: Array.from(channels, ([carrier, counts]) => ({ carrier, ...counts })),
-          channel_key_exchanges: Array.from(keyExchanges, ([name, counts]) => ({ key_exchange: name, ...counts }))
+          channel_key_exchanges: keyExchangeReport(keyExchanges)
         }),
+    ...(meshKeyExchanges.size === 0 ? {} : { mesh_key_exchanges: keyExchangeReport(meshKeyExchanges) }),
     ...(memberState === undefined ? {} : { channel_state: memberState }),
     ...(pairs === undefined ? {} : { channel_pairs: pairs.map((pair) => pairReport(pair, now)) }),
     ...(certificate.current === undefined
@@ -185,6 +191,7 @@ const handlers = (source: BearerSource) =>
               toolCalls: metrics.toolCalls,
               channels: metrics.channels(),
               keyExchanges: metrics.keyExchanges(),
+              meshKeyExchanges: metrics.meshKeyExchanges(),
               pairs: metrics.room.pairs ?? [],
               relayNode: metrics.relayNode.read?.()
             })
@@ -194,6 +201,7 @@ const handlers = (source: BearerSource) =>
             return reportStatus({
               channels: metrics.channels(),
               keyExchanges: metrics.keyExchanges(),
+              meshKeyExchanges: metrics.meshKeyExchanges(),
               joining: metrics.channel(),
               pairs: metrics.room.pairs,
               services: metrics.services.read?.(),

@@ -29,6 +29,7 @@ export interface Sample {
   readonly toolCalls: AgentMetrics["Service"]["toolCalls"]
   readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
   readonly keyExchanges: ReadonlyMap<string, ChannelCounts>
+  readonly meshKeyExchanges: ReadonlyMap<string, ChannelCounts>
   readonly pairs: ReadonlyArray<Pair>
   readonly relayNode: RelayNodeCounts | undefined
 }
@@ -43,6 +44,9 @@ const series = (name: string, type: "counter" | "gauge", help: string, value: nu
 const ofChannels = (channels: Sample["channels"], count: keyof ChannelCounts): Family["samples"] =>
   Array.from(channels, ([carrier, counts]) => ({ labels: { carrier }, value: counts[count] }))
 
+const ofKeyExchanges = (counted: ReadonlyMap<string, ChannelCounts>): Family["samples"] =>
+  Array.from(counted, ([name, { total }]) => ({ labels: { key_exchange: name }, value: total }))
+
 const pairStates = ["in-session", ...channelStates] as const
 
 /** The states of a room's pairs, all of them if there is one. */
@@ -55,6 +59,7 @@ const ofPairs = (pairs: Sample["pairs"]): Family["samples"] =>
 export const render = ({
   channels,
   keyExchanges,
+  meshKeyExchanges,
   pairs,
   traffic,
   registered,
@@ -133,15 +138,13 @@ export const render = ({
       "ct_agent_channel_key_exchanges_total",
       "counter",
       "Sessions of channels by their key exchange.",
-      Array.from(keyExchanges, ([name, { total }]) => ({ labels: { key_exchange: name }, value: total }))
+      ofKeyExchanges(keyExchanges)
     ),
     series(
       "ct_agent_mesh_key_exchanges_total",
       "counter",
-      "Sessions of mesh tunnels with post-quantum key exchange.",
-      traffic.hybridHandshakes === 0
-        ? []
-        : [{ labels: { key_exchange: "x25519mlkem768" }, value: traffic.hybridHandshakes }]
+      "Sessions of mesh clients by their key exchange.",
+      ofKeyExchanges(meshKeyExchanges)
     ),
     series("ct_agent_channel_pairs", "gauge", "Pairs of a room by their state.", ofPairs(pairs)),
     ...ofRelayNode(relayNode)

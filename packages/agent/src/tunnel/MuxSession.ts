@@ -52,6 +52,12 @@ export const give = (member: Member, stream: Duplex, header: OpenHeader) => {
   member.serve(stream, header)
 }
 
+/** The TLS group of a connection that this side opened, in small letters. */
+const keyExchangeOf = (socket: TLSSocket): string | undefined => {
+  const info = socket.getEphemeralKeyInfo()
+  return info !== null && "name" in info && typeof info.name === "string" ? info.name.toLowerCase() : undefined
+}
+
 export const lostAt = (edge: string) => (why: string) => new RegistrationLost({ edge, why })
 
 /**
@@ -66,6 +72,7 @@ export const open = Effect.fn("MuxSession.open")(function* (
   const { ending, fault } = yield* AgentMetrics
   guard(socket, ending(socket))
   const lost = lostAt(edge)
+  const keyExchange = keyExchangeOf(socket)
   const members: MuxSession["members"] = new Map()
   const early: MuxSession["early"] = new Map()
   const mux = new Mux(socket, {
@@ -83,7 +90,7 @@ export const open = Effect.fn("MuxSession.open")(function* (
     onEcho: (id, answer) => {
       const onEcho = members.get(id)?.registration.onEcho
       if (onEcho === undefined) answer(undefined)
-      else onEcho(id, answer)
+      else onEcho(id, (echo) => answer(echo && { ...echo, ...(keyExchange !== undefined && { keyExchange }) }))
     },
     onFault: fault
   })

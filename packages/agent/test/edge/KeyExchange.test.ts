@@ -1,4 +1,7 @@
-/** The key exchange of two agents, at an edge that passes their offers on and behind one that removes or changes them. */
+/**
+ * The key exchange of two agents, at an edge that passes their offers on and behind somebody who removes or changes what they
+ * say. One file, because one edge serves all of them.
+ */
 import * as Hex from "@catenet/crypto/Hex"
 import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { makeChannel } from "@catenet/testing/agent/Member"
@@ -28,12 +31,37 @@ interface Tampering {
   readonly silences?: (holder: string) => boolean
   /** A join with an offer is refused as an edge that is too old to know it refuses it. */
   readonly isOld?: boolean
+  /** What becomes of a message of the Noise handshake or of the session; `index` counts those of this member. */
+  readonly message?: (message: Buffer, holder: string, index: number) => Buffer
 }
 
 const grantBytes = 139
 
+/** Changes what a member sends behind its join: a signature of 64 bytes, then messages behind their lengths. */
+const changing = (change: (message: Buffer, index: number) => Buffer) => {
+  let [held, isProved, index] = [Buffer.alloc(0), false, 0]
+  return new Transform({
+    transform: (chunk: Buffer, _, done) => {
+      held = Buffer.concat([held, chunk])
+      const out: Array<Buffer> = []
+      if (!isProved) {
+        if (held.length < 64) return done()
+        out.push(held.subarray(0, 64))
+        ;[held, isProved] = [held.subarray(64), true]
+      }
+      while (held.length >= 2 && held.length >= 2 + held.readUInt16BE(0)) {
+        const end = 2 + held.readUInt16BE(0)
+        const message = change(Buffer.from(held.subarray(2, end)), index++)
+        out.push(Buffer.from([message.length >> 8, message.length & 255]), message)
+        held = held.subarray(end)
+      }
+      done(null, Buffer.concat(out))
+    }
+  })
+}
+
 /** An endpoint of TLS in front of a port of the edge. Members without the edge's root do not notice it. */
-const inFrontOf = async (port: number, { isOld = false, offer, silences = () => false }: Tampering) => {
+const inFrontOf = async (port: number, { isOld = false, message, offer, silences = () => false }: Tampering) => {
   const ALPNProtocols = ["ct-edge-channel-ka", "ct-edge-channel"]
   const server: Server = createServer({ cert: certificate, key, ALPNProtocols, allowHalfOpen: true }, (member) => {
     const halves = { allowHalfOpen: true }
@@ -64,7 +92,7 @@ const inFrontOf = async (port: number, { isOld = false, offer, silences = () => 
       length.writeUInt16BE(grantBytes + text.length)
       edge.write(Buffer.concat([held.subarray(0, start), length, body.subarray(0, grantBytes), Buffer.from(text)]))
       member.off("data", opening)
-      member.pipe(edge)
+      member.pipe(changing((each, index) => message?.(each, holder, index) ?? each)).pipe(edge)
     }
     member.on("data", opening)
   })
@@ -201,6 +229,85 @@ describe("two agents at an edge that carries offers and removes or changes one",
       assert.match(line, sentence)
       assert.include(line, "CT_CHANNEL_POST_QUANTUM")
     }
+  })
+})
+
+const flip = (message: Buffer, at: number) => {
+  message[at] = (message[at] ?? 0) ^ 1
+  return message
+}
+
+describe("two agents with somebody between them who changes the handshake", () => {
+  type Change = (message: Buffer, isInitiator: boolean, index: number) => Buffer
+  const first: (change: (message: Buffer) => Buffer) => Change = (change) => (message, isInitiator, index) =>
+    isInitiator && index === 0 ? change(message) : message
+  const answer: typeof first = (change) => (message, isInitiator, index) =>
+    !isInitiator && index === 0 ? change(message) : message
+  const third: typeof first = (change) => (message, isInitiator, index) =>
+    isInitiator && index === 1 ? change(message) : message
+
+  const ways = { offered: false, marked: true }
+  const forged = /the ciphertext is not authentic|for none of this origin's keys/
+  it.each<readonly [way: keyof typeof ways, what: string, Change, RegExp]>([
+    ["offered", "cuts the KEM ciphertext off", answer((it) => it.subarray(0, 48)), /48 bytes are fewer than the 1152/],
+    ["offered", "cuts the answer by a byte", answer((it) => it.subarray(0, -1)), /1151 bytes are fewer than the 1152/],
+    ["offered", "turns a bit of the KEM ciphertext", answer((it) => flip(it, 600)), forged],
+    ["offered", "puts a point of small order beside it", answer((it) => it.fill(0, 0, 32)), /has small order/],
+    ["offered", "turns a bit of the encapsulation key", first((it) => flip(it, 600)), forged],
+    [
+      "offered",
+      "cuts the encapsulation key off",
+      first((it) => Buffer.concat([it.subarray(0, 32), it.subarray(-64)])),
+      forged
+    ],
+    ["marked", "clears the initiator's mark", first((it) => it.fill((it[31] ?? 0) & 0x7f, 31, 32)), forged],
+    ["marked", "clears the acceptor's mark", answer((it) => it.fill((it[31] ?? 0) & 0x7f, 31, 32)), forged],
+    [
+      "marked",
+      "cuts the encapsulation key off",
+      answer((it) => it.subarray(0, 48)),
+      /48 bytes are fewer than the 1248/
+    ],
+    ["marked", "cuts the third message", third((it) => it.subarray(0, 100)), /100 bytes are fewer than the 1120/],
+    ["marked", "turns a bit of the third message", third((it) => flip(it, 600)), forged]
+  ])("%s, %s: the reader ends with the reason, and no byte has passed", async (way, _, change, sentence) => {
+    const { codes, heard, lines } = await talk(["prefer", "prefer"], (initiator) => ({
+      offer: (offer) => offer,
+      isOld: ways[way],
+      message: (message, holder, index) => change(message, holder === initiator, index)
+    }))
+    const reader = lines.findIndex((line) => sentence.test(line))
+    assert.include([4, 5], codes[reader], lines.join("\n"))
+    assert.deepStrictEqual(heard, ["", ""])
+  })
+
+  it.each(["beginning", "answer"])("replays the %s of an earlier session of theirs: no byte passes", async (part) => {
+    const channel = makeChannel()
+    const [a, b] = [channel.member("initiate"), channel.member("accept")]
+    register(world, channel, a, b)
+    await using home = await makeHome()
+    const replayed = part === "beginning" ? Hex.encode(a.holder) : Hex.encode(b.holder)
+    let earlier: Buffer | undefined
+    using at = await places({
+      offer: (offer) => offer,
+      message: (message, holder, index) => {
+        if (holder !== replayed || index > 0) return message
+        earlier ??= message
+        return earlier
+      }
+    })
+    const meet = async () => {
+      await using left = runAgent(home, { ...a.env, ...at.env }, ["channel"], "from a")
+      await using right = runAgent(home, { ...b.env, ...at.env }, ["channel"], "from b")
+      const codes = await Promise.all([left.exited, right.exited])
+      return { codes, heard: [left.stdout(), right.stdout()], lines: [...left.lines, ...right.lines].join("\n") }
+    }
+    const before = await meet()
+    assert.deepStrictEqual(before.codes, [0, 0], before.lines)
+    const replay = await meet()
+    assert.notStrictEqual(replay.codes[0], 0, replay.lines)
+    assert.deepStrictEqual(replay.heard, ["", ""])
+    assert.match(replay.lines, forged)
   })
 })
 

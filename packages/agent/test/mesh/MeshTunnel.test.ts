@@ -90,11 +90,11 @@ describe.each([
 
 describe("the key exchange of a mesh tunnel", () => {
   it.each([
-    ["prefer", "prefer", 1],
-    ["require", "prefer", 1],
-    ["prefer", "off", 0],
-    ["off", "prefer", 0]
-  ])("with %s at the agent and %s at the client: %i hybrid handshake, and bytes pass", async (at, client, hybrid) => {
+    ["prefer", "prefer", "x25519mlkem768"],
+    ["require", "prefer", "x25519mlkem768"],
+    ["prefer", "off", "x25519"],
+    ["off", "prefer", "x25519"]
+  ])("with %s at the agent and %s at the client: %s, said in metrics and status", async (at, client, name) => {
     await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
@@ -108,8 +108,13 @@ describe("the key exchange of a mesh tunnel", () => {
     assert.strictEqual(caller.stdout(), "hello")
     const metrics = await (await fetch(`${base}/metrics`)).text()
     assert.include(metrics, "ct_handshakes_total 1\n")
-    const found = /ct_agent_mesh_key_exchanges_total\{key_exchange="x25519mlkem768"\} (\d+)/.exec(metrics)?.[1] ?? "0"
-    assert.strictEqual(Number(found), hybrid)
+    const counted = Array.from(metrics.matchAll(/^ct_agent_mesh_key_exchanges_total(.*)$/gmu), ([, series]) => series)
+    assert.deepStrictEqual(counted, [`{key_exchange="${name}"} 1`])
+    const status = async () =>
+      (await (await fetch(`${base}/status`)).json()) as { readonly mesh_key_exchanges: unknown }
+    const sessions = async () => JSON.stringify((await status()).mesh_key_exchanges)
+    const ended = `[{"key_exchange":"${name}","total":1,"open":0}]`
+    await eventually(async () => (await sessions()) === ended, "/status counts the session and its end")
   })
 
   it("that the agent requires and a client does not use: no byte reaches the origin, and the agent says why", async () => {

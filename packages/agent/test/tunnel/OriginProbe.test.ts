@@ -143,7 +143,7 @@ describe("a probe of the origin", () => {
 })
 
 describe("an agent that is asked by its edge", () => {
-  it("answers for its registration, and shows its last probe", async () => {
+  it("answers for its registration, says by which key exchange it is connected, and shows its last probe", async () => {
     await using stage = await makeSurroundings()
     await using local = await startOrigin((socket) => socket.resume())
     await using home = await makeHome()
@@ -159,7 +159,7 @@ describe("an agent that is asked by its edge", () => {
     const [session] = stage.edge.sessions
     assert.isTrue(registration?.request.answersEchoes)
     const echo = () => session?.echo(registration?.id ?? 0)
-    assert.deepInclude(await echo(), { verdict: "up", origin: local.address })
+    assert.deepInclude(await echo(), { verdict: "up", origin: local.address, keyExchange: "x25519mlkem768" })
     assert.deepInclude(await probeOf(), { verdict: "up", origin: local.address, http_status: null })
     await local[Symbol.asyncDispose]()
     assert.deepInclude(await echo(), { verdict: "refused" })

@@ -1,8 +1,8 @@
 /**
  * A Noise handshake under way (revision 34, section 5.3): an interpreter over patterns, for either side.
  *
- * It is used once. `finish` turns it into a `Transport` and clears it; an invalid message of the peer ends it too. It does not
- * authenticate identities: a caller that accepts any peer in `XX` or any initiator in `IK` must compare `remoteStatic` with the
+ * It is used once. `finish` turns it into a `Transport` and clears it; an invalid message of the peer ends it too, and `abandon` does at
+ * any time. It does not authenticate identities: a caller that accepts any peer in `XX` or any initiator in `IK` must compare `remoteStatic` with the
  * expected key.
  */
 import { Result } from "effect"
@@ -33,6 +33,11 @@ import { maxMessage, Transport } from "./Transport.ts"
 
 /** Of a public key's last byte: X25519 ignores it (RFC 7748 section 5). */
 export const topBit = 0x80
+
+const nothing = new Uint8Array(0)
+
+/** Whether what begins with a public key has its mark. */
+const isMarked = (key: Uint8Array | undefined) => ((key?.[31] ?? 0) & topBit) !== 0
 
 /** One side makes a pair of the entropy; the other gets its public key and encapsulates with it. */
 export interface Kem {
@@ -73,8 +78,7 @@ const agree = (state: State, token: Agreement): Result.Result<Uint8Array, LowOrd
   const [own, theirs] = state.role === "initiator" ? token : [token[1], token[0]]
   const pair = own === "e" ? state.ephemeral : state.static
   const publicKey = theirs === "e" ? state.remoteEphemeral : state.remoteStatic
-  if (pair === undefined || publicKey === undefined) return Result.fail(new LowOrderPoint())
-  return pair.sharedSecret(publicKey)
+  return (publicKey && pair?.sharedSecret(publicKey)) ?? Result.fail(new LowOrderPoint())
 }
 
 /** A key from the peer that is none ends the handshake where it would be used. */
@@ -86,10 +90,6 @@ const encapsulationKey = ({ kem }: State): Uint8Array => {
   kem.pair ??= kem.suite.keyPair(kem.entropy)
   return kem.pair.publicKey
 }
-
-/** Both begin their first message with their ephemeral key. */
-const isMark = ({ index, isMarked }: State, message: Uint8Array) =>
-  isMarked && index < 2 && ((message[31] ?? 0) & topBit) !== 0
 
 /** Mixes a secret, which is used once, and wipes it. */
 const mixSecret = (symmetric: SymmetricState, secret: Uint8Array) => {
@@ -110,7 +110,7 @@ const write = (state: State, tokens: ReadonlyArray<Token>, payload: Uint8Array, 
         append(ephemeral.publicKey)
         symmetric.mixHash(ephemeral.publicKey)
       } else if (token === "s") {
-        append(yield* symmetric.encryptAndHash(state.static?.publicKey ?? new Uint8Array(32)))
+        append(yield* symmetric.encryptAndHash(state.static?.publicKey ?? nothing))
       } else if (token === "e1") {
         append(yield* symmetric.encryptAndHash(encapsulationKey(state)))
       } else if (token === "ekem1") {
@@ -141,7 +141,7 @@ const read = (state: State, tokens: ReadonlyArray<Token>, message: Uint8Array) =
         if (state.kem !== undefined) state.kem.theirs = theirs
       } else if (token === "ekem1") {
         const ciphertext = yield* symmetric.decryptAndHash(take(sealed(kemLengths.ciphertext, symmetric.keyed)))
-        mixSecret(symmetric, state.kem?.pair?.decapsulate(ciphertext) ?? new Uint8Array(0))
+        mixSecret(symmetric, state.kem?.pair?.decapsulate(ciphertext) ?? nothing)
       } else {
         mixSecret(symmetric, yield* agree(state, token))
       }
@@ -185,11 +185,11 @@ export class Handshake {
 
   /** Whether the peer says, inside the transcript, that it speaks hybrid patterns (`Options.wouldBeHybrid`). */
   get peerWouldBeHybrid(): boolean {
-    return ((this.#state?.remoteEphemeral?.[31] ?? 0) & topBit) !== 0
+    return isMarked(this.#state?.remoteEphemeral)
   }
 
   /** The next message, with `payload` inside. How well a payload is protected depends on the pattern and its place. */
-  writeMessage(payload: Uint8Array = new Uint8Array(0)): Result.Result<Uint8Array, WriteError> {
+  writeMessage(payload: Uint8Array = nothing): Result.Result<Uint8Array, WriteError> {
     return Result.flatMap(this.#turn("write"), (state): Result.Result<Uint8Array, WriteError> => {
       const tokens = tokensOf(state)
       const length = overhead(tokens, state.symmetric.keyed) + payload.length
@@ -201,7 +201,8 @@ export class Handshake {
   /** The payload of the peer's message. An invalid message ends the handshake. */
   readMessage(message: Uint8Array): Result.Result<Uint8Array, ReadError> {
     return Result.flatMap(this.#turn("read"), (state): Result.Result<Uint8Array, ReadError> => {
-      if (isMark(state, message)) state.pattern = extended(state.pattern)
+      // Both begin their first message with their ephemeral key.
+      if (state.isMarked && state.index < 2 && isMarked(message)) state.pattern = extended(state.pattern)
       const tokens = tokensOf(state)
       const needed = overhead(tokens, state.symmetric.keyed)
       const { length } = message
@@ -222,6 +223,11 @@ export class Handshake {
     })
   }
 
+  /** Ends it and clears its secrets, wherever it is; without effect once it is over. For a peer that does not answer. */
+  abandon(): void {
+    if (this.#state !== undefined) this.#clear(this.#state)
+  }
+
   #turn(step: Step): Result.Result<State, HandshakeConsumed | OutOfTurn> {
     if (this.#state === undefined) return Result.fail(new HandshakeConsumed())
     const next = nextStep(this.#state)
@@ -235,7 +241,7 @@ export class Handshake {
   }
 
   #end<E>(reason: E): Result.Result<never, E> {
-    if (this.#state !== undefined) this.#clear(this.#state)
+    this.abandon()
     return Result.fail(reason)
   }
 

@@ -61,12 +61,13 @@ export const entropyLength = (pattern: PatternName, isMarked = false): number =>
 const take = (entropy: Uint8Array, length: number) => {
   if (entropy.length !== length) return refuse("entropy", "malformed")
   if (entropy.every((byte) => byte === 0)) return refuse("entropy", "spent")
-  const secret = Bytes.copy(entropy)
+  const secret = Bytes.forSecret(length)
+  secret.set(entropy)
   entropy.fill(0)
   return Result.succeed(secret)
 }
 
-const marked = (publicKey: Uint8Array) => publicKey.with(31, (publicKey[31] ?? 0) | topBit)
+const marked = (publicKey: Uint8Array) => publicKey.map((byte, at) => (at === 31 ? byte | topBit : byte))
 
 /** The initiator of a hybrid pattern sends the encapsulation key; after marks the responder does, whose message is the next one. */
 const kemOf = ({ mlkem768 }: Suite, sendsKey: boolean, entropy: Uint8Array): Kem => ({
@@ -84,12 +85,12 @@ const start = (suite: Suite, role: Role, options: Options): Result.Result<Handsh
     yield* suits("remoteStatic", pattern.known.includes(peer(role)), remoteStatic)
     const isMarked = options.wouldBeHybrid === true && !isHybrid
     const entropy = yield* take(options.entropy, entropyLength(options.pattern, isMarked))
-    const secret = entropy.slice(0, 32)
+    const secret = entropy.subarray(0, 32)
     const pair = suite.x25519.keyPair(secret)
     secret.fill(0)
     const ephemeral = isMarked ? { ...pair, publicKey: marked(pair.publicKey) } : pair
-    const kem = isHybrid || isMarked ? kemOf(suite, isHybrid === (role === "initiator"), entropy.slice(32)) : undefined
-    entropy.fill(0)
+    const kem =
+      isHybrid || isMarked ? kemOf(suite, isHybrid === (role === "initiator"), entropy.subarray(32)) : undefined
 
     const agreement = isHybrid ? "25519+MLKEM768" : "25519"
     const symmetric = new SymmetricState(suite, hash, `Noise_${options.pattern}_${agreement}_ChaChaPoly_${hash}`)

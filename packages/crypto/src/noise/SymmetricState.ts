@@ -4,7 +4,7 @@
  */
 import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
-import type { AuthenticationFailed, Suite } from "../Suite.ts"
+import { tagLength, type AuthenticationFailed, type Suite } from "../Suite.ts"
 import { NonceExhausted } from "./NoiseError.ts"
 
 // * A key and its message counter (revision 34, section 5.1). A counter never repeats and never reaches 2^64-1.
@@ -13,7 +13,7 @@ import { NonceExhausted } from "./NoiseError.ts"
 /** The nonce that no message carries, kept for `rekey`. */
 const reserved = 0xffff_ffff_ffff_ffffn
 
-const nothingCipherState = new Uint8Array(0)
+const nothing = new Uint8Array(0)
 
 export class CipherState {
   readonly #suite: Suite
@@ -46,7 +46,10 @@ export class CipherState {
   /** Replaces the key by a one-way function of it; the counter goes on. Both sides must do it at the same message. */
   rekey(): void {
     const { seal } = this.#suite.chacha20poly1305
-    this.#key = seal(this.#key, this.#nonceOf(reserved), nothingCipherState, new Uint8Array(32)).slice(0, 32)
+    const output = Bytes.forSecret(32 + tagLength)
+    seal(this.#key, this.#nonceOf(reserved), nothing, new Uint8Array(32), output)
+    this.wipe()
+    this.#key = output.subarray(0, 32)
   }
 
   /** Overwrites the key. It must not be used afterwards. */
@@ -63,8 +66,6 @@ export class CipherState {
 export type HashName = "BLAKE2s" | "SHA256"
 
 const hashLength = 32
-
-const nothing = new Uint8Array(0)
 
 const concat = (a: Uint8Array, b: Uint8Array): Uint8Array => {
   const whole = new Uint8Array(a.length + b.length)
@@ -141,7 +142,9 @@ export class SymmetricState {
   #derive(secret: Uint8Array): readonly [Uint8Array, Uint8Array] {
     const key = this.#mac(this.#chainingKey, secret)
     const first = this.#mac(key, Uint8Array.of(1))
-    const input = concat(first, Uint8Array.of(2))
+    const input = Bytes.forSecret(hashLength + 1)
+    input.set(first)
+    input[hashLength] = 2
     const second = this.#mac(key, input)
     for (const used of [key, input]) used.fill(0)
     return [first, second]

@@ -58,6 +58,17 @@ describe("two offers", () => {
 })
 
 describe("a member without an offer from its peer", () => {
+  it("has three policies, and classically the pattern and the empty prologue of before", () => {
+    assert.deepStrictEqual(KeyExchange.policies, ["prefer", "require", "off"])
+    assert.deepStrictEqual(KeyExchange.classical, {
+      pattern: "IK",
+      prologue: new Uint8Array(0),
+      isUnanswered: false,
+      isCarried: false,
+      required: undefined
+    })
+  })
+
   const alone = (policy: KeyExchange.Policy, own: string | undefined, peer?: string) =>
     KeyExchange.agree({ policy, own, peer, isInitiator: true })
 

@@ -217,20 +217,28 @@ describe("memory after a handshake", () => {
     return { secrets, suite }
   }
 
-  it.each(["finish", "a forged message"])("holds no secret that the interpreter had: wiped by %s", (end) => {
+  it.each(["finish", "a forged message", "abandon"])("holds no secret that the interpreter had: wiped by %s", (end) => {
     const { secrets, suite } = watching()
     const { initiator, responder } = pairOf({ ...setup, suites: [suite, suite] })
     if (end === "finish") complete({ initiator, responder })
-    else {
+    else if (end === "abandon") {
+      ok(responder.readMessage(ok(initiator.writeMessage())))
+      ok(responder.writeMessage())
+      for (const side of [initiator, responder]) {
+        side.abandon()
+        side.abandon()
+        assert.isUndefined(side.next)
+      }
+    } else {
       const one = ok(initiator.writeMessage())
       ok(responder.readMessage(one))
       const two = ok(responder.writeMessage())
       assert.strictEqual(tag(initiator.readMessage(flipped(two, 9_000))), "AuthenticationFailed")
       ok(responder.finish())
     }
-    assert.isAtLeast(secrets.length, 30)
+    assert.isAtLeast(secrets.length, end === "abandon" ? 20 : 30)
     // What is left is the keys of the transports, two each.
     const left = secrets.filter((bytes) => bytes.some((byte) => byte !== 0))
-    assert.lengthOf(left, end === "finish" ? 4 : 2)
+    assert.lengthOf(left, end === "finish" ? 4 : end === "abandon" ? 0 : 2)
   })
 })

@@ -65,7 +65,7 @@ const ChannelSessions = Schema.Struct({ carrier: ChannelCarrier, total: Count, o
 /** How the keys of a session were agreed: by X25519 with ML-KEM-768 beside it, or by X25519 alone. */
 const KeyExchange = Schema.Literals(["x25519mlkem768", "x25519"])
 
-const ChannelKeyExchanges = Schema.Struct({ key_exchange: KeyExchange, total: Count, open: Count })
+const KeyExchanges = Schema.Struct({ key_exchange: KeyExchange, total: Count, open: Count })
 
 const MemberState = Schema.Literals(["joining", "waiting", "in-session", "refused", "unreachable"])
 
@@ -123,7 +123,9 @@ export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   /** Sessions of channels by what carried them; absent in a process that has had none. */
   channel_sessions: Schema.optionalKey(Schema.Array(ChannelSessions)),
   /** The same by their key exchange. */
-  channel_key_exchanges: Schema.optionalKey(Schema.Array(ChannelKeyExchanges)),
+  channel_key_exchanges: Schema.optionalKey(Schema.Array(KeyExchanges)),
+  /** Sessions of mesh clients by their key exchange; absent in a process that has had none. */
+  mesh_key_exchanges: Schema.optionalKey(Schema.Array(KeyExchanges)),
   /** Of a member of a channel; absent in other processes. */
   channel_state: Schema.optionalKey(MemberState),
   /** Of a member of a room; absent in other processes. */

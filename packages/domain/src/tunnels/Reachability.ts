@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
+import { pattern } from "../values/Pattern.ts"
 
 /** `connected`: an agent is there that answers no echo, so that more is not known. */
 const State = Schema.Literals(["up", "connected", "origin_silent", "agent_silent", "edge_silent"])
@@ -11,20 +12,27 @@ const State = Schema.Literals(["up", "connected", "origin_silent", "agent_silent
 /** What the origin did instead of answering. */
 const OriginFault = Schema.Literals(["refused", "timeout", "unresolved", "unreachable", "closed", "status"])
 
-/** `since` is null where nothing was ever seen. `origin` and `fault` are the agent's word, with the status of an HTTP answer. */
+/** How the keys of the connection between agent and edge were agreed: a TLS group in small letters. */
+const KeyExchange = Schema.String.check(pattern(/^[a-z0-9]{1,32}$/u, "a TLS group in small letters"))
+
+/**
+ * `since` is null where nothing was ever seen. `origin`, `fault` and `key_exchange` are the agent's word, with the status of an HTTP
+ * answer; an agent of before does not say the last.
+ */
 export class Reachability extends Schema.Class<Reachability>("Reachability")({
   state: State,
   since: Schema.NullOr(UnixSeconds),
   origin: Schema.NullOr(Schema.String),
   fault: Schema.NullOr(OriginFault),
-  http_status: Schema.NullOr(Count)
+  http_status: Schema.NullOr(Count),
+  key_exchange: Schema.optionalKey(KeyExchange)
 }) {}
 
-type Detail = Pick<Reachability, "origin" | "fault" | "http_status">
+type Detail = Pick<Reachability, "origin" | "fault" | "http_status" | "key_exchange">
 
 /** What one look at the tunnel found. */
 export type Sight =
-  | { readonly _tag: "Echoed"; readonly origin: string | null }
+  | ({ readonly _tag: "Echoed" } & Pick<Detail, "origin" | "key_exchange">)
   /** An agent is connected that was not asked, or whose answer says nothing of the origin. */
   | { readonly _tag: "Connected" }
   | ({ readonly _tag: "OriginSilent" } & Detail)
@@ -53,8 +61,9 @@ const stateOf = (sight: Sight): Reachability["state"] => {
 }
 
 const detailOf = (sight: Sight): Detail => {
-  if (sight._tag === "OriginSilent") return { origin: sight.origin, fault: sight.fault, http_status: sight.http_status }
-  return sight._tag === "Echoed" ? { ...none, origin: sight.origin } : none
+  if (sight._tag !== "Echoed" && sight._tag !== "OriginSilent") return none
+  const { _tag, ...detail } = sight
+  return { ...none, ...detail }
 }
 
 const sinceOf = (sight: Sight, now: UnixSeconds): UnixSeconds | null => {
@@ -89,7 +98,8 @@ export const look = (before: Reachability | undefined, sight: Sight, now: UnixSe
     before.since === since &&
     before.origin === detail.origin &&
     before.fault === detail.fault &&
-    before.http_status === detail.http_status
+    before.http_status === detail.http_status &&
+    before.key_exchange === detail.key_exchange
   return isSame ? before : new Reachability({ state, since, ...detail })
 }
 

@@ -18,7 +18,7 @@ type Event = typeof Event.Type
 const sightOf = ({ fault, seen, what }: Event, now: number): Sight => {
   const before = at(Math.max(0, now - seen))
   const sights: ReadonlyArray<Sight> = [
-    { _tag: "Echoed", origin: "127.0.0.1:8080" },
+    { _tag: "Echoed", origin: "127.0.0.1:8080", ...(seen % 2 === 0 && { key_exchange: "x25519mlkem768" }) },
     { _tag: "Connected" },
     { _tag: "OriginSilent", origin: "127.0.0.1:8080", fault, http_status: fault === "status" ? 503 : null },
     { _tag: "AgentSilent" },
@@ -49,6 +49,7 @@ describe("reachability", () => {
         if (before?.state === found.state && before.since !== null) assert.strictEqual(found.since, before.since)
         if (before?.state !== found.state && event.what < 4) assert.strictEqual(found.since, now)
         assert.strictEqual(found.fault, sight._tag === "OriginSilent" ? sight.fault : null)
+        assert.strictEqual(found.key_exchange, sight._tag === "Echoed" ? sight.key_exchange : undefined)
         // The same again is the very same value: followers compare by identity.
         assert.strictEqual(look(found, sight, at(now)), found)
       }

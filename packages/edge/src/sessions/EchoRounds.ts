@@ -53,13 +53,13 @@ const ranks = ["Echoed", "Connected", "OriginSilent", "AgentSilent"]
 const better = (one: Sight, other: Sight) => (ranks.indexOf(one._tag) <= ranks.indexOf(other._tag) ? one : other)
 
 /** The state of a tunnel by an agent's answer. */
-const sightOf = ({ origin, status, verdict }: OriginEcho): Sight => {
-  const named = origin ?? null
-  if (verdict === "up") return { _tag: "Echoed", origin: named }
+const sightOf = ({ keyExchange, origin, status, verdict }: OriginEcho): Sight => {
+  const said = { origin: origin ?? null, ...(keyExchange !== undefined && { key_exchange: keyExchange }) }
+  if (verdict === "up") return { _tag: "Echoed", ...said }
   if (verdict === "unasked" || verdict === "unknown") return connected
   return {
     _tag: "OriginSilent",
-    origin: named,
+    ...said,
     fault: verdict,
     http_status: status === undefined ? null : Count.make(status)
   }

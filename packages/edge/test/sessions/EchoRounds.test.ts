@@ -6,9 +6,9 @@ import { duplexPair } from "node:stream"
 import { type MuxAgent, AgentPool } from "../../src/sessions/AgentPool.ts"
 import { EchoRounds } from "../../src/sessions/EchoRounds.ts"
 
-const up: OriginEcho = { verdict: "up", millis: 1, origin: "127.0.0.1:1" }
+const up: OriginEcho = { verdict: "up", millis: 1, origin: "127.0.0.1:1", keyExchange: "x25519mlkem768" }
 const refused: OriginEcho = { verdict: "refused", millis: 1, origin: "127.0.0.1:1" }
-const isUp: Sight = { _tag: "Echoed", origin: "127.0.0.1:1" }
+const isUp: Sight = { _tag: "Echoed", origin: "127.0.0.1:1", key_exchange: "x25519mlkem768" }
 const isDown: Sight = { _tag: "OriginSilent", origin: "127.0.0.1:1", fault: "refused", http_status: null }
 
 /** An agent whose answers the test gives, and how often it was asked. */

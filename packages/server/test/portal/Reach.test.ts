@@ -73,6 +73,30 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("what page
     })
   )
 
+  it.effect("says on the way of a request by which key exchange an agent that is there is connected", () =>
+    Effect.gen(function* () {
+      const edge = yield* FactsEdge
+      const { id, token } = yield* tunnel("key", "cam")
+      const cases = [
+        [
+          reach("up", { key_exchange: "x25519mlkem768" }),
+          "Is connected. Key exchange with the edge: X25519 with ML-KEM-768 (post-quantum)."
+        ],
+        [
+          reach("origin_silent", { key_exchange: "x25519" }),
+          "Is connected. Key exchange with the edge: x25519, not post-quantum."
+        ],
+        [reach("up"), "<p>Is connected.</p>"]
+      ] as const
+      for (const [found, text] of cases) {
+        yield* edge.tunnel(token, { connected: true, reach: found })
+        assert.include(yield* visit("key", `/portal/tunnels/${id}`), text)
+      }
+      yield* edge.tunnel(token, { connected: false, reach: reach("agent_silent", { key_exchange: "x25519" }) })
+      assert.notInclude(yield* visit("key", `/portal/tunnels/${id}`), "Key exchange")
+    })
+  )
+
   it.effect("says of an edge of before no more than whether an agent is connected", () =>
     Effect.gen(function* () {
       const edge = yield* FactsEdge

@@ -1,4 +1,5 @@
 /** Channels: two members in one process, an edge beside them in another fiber, all on loopback. */
+import type { Policy } from "@catenet/crypto/admission/KeyExchange"
 import * as McpOverHttp from "@catenet/testing/agent/McpOverHttp"
 import { makeChannel, type Member } from "@catenet/testing/agent/Member"
 import { start, type TestEdge } from "@catenet/testing/edge/TestEdge"
@@ -26,11 +27,11 @@ type Needs = AgentMetrics | SecureRandom.SecureRandom
 const now = () => performance.now()
 
 /** From the dial of the second member to its first byte at the first one, which waits. */
-const joinOnce = Effect.fnUntraced(function* (world: TestEdge, a: Member, b: Member) {
-  const accepting = yield* Effect.forkChild(session(world, b, "accept"))
+const joinOnce = Effect.fnUntraced(function* (world: TestEdge, a: Member, b: Member, postQuantum?: Policy) {
+  const accepting = yield* Effect.forkChild(session(world, b, "accept", postQuantum))
   yield* Effect.sleep(settleMillis)
   const began = now()
-  const one = yield* session(world, a, "initiate")
+  const one = yield* session(world, a, "initiate", postQuantum)
   one.stream.write("x")
   const two = yield* Fiber.join(accepting)
   yield* Effect.promise(() => once(two.stream, "data"))
@@ -70,18 +71,23 @@ const measure = Effect.gen(function* () {
   register(world, channel, a, b, meeting)
   const took: Array<number> = []
   const twice: Array<number> = []
+  const classical: Array<number> = []
   for (let n = 0; n < joins; n++) {
     took.push(yield* joinOnce(world, a, b))
     twice.push(yield* joinOnce(world, meeting, b))
+    classical.push(yield* joinOnce(world, a, b, "off"))
   }
+  const middle = (all: ReadonlyArray<number>) => median(all.slice(5))
+  const [usual, twofold, alone] = [middle(took), middle(twice), middle(classical)]
   const rows: Array<Row> = [
     {
       name: "join to first byte, front door, median",
-      value: median(took.slice(5)),
+      value: usual,
       unit: "ms",
-      ratio: median(took.slice(5)) / median(twice.slice(5)),
-      against: "members that meet first"
+      ratio: usual / alone,
+      against: "keys by X25519 alone"
     },
+    { name: "  members that meet first", value: twofold, unit: "ms", ratio: twofold / usual, against: "the row above" },
     { name: "  p90", value: percentile(took.slice(5), 0.9), unit: "ms" }
   ]
 

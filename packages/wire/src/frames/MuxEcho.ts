@@ -35,6 +35,8 @@ export interface OriginEcho {
   readonly status?: number
   /** `host:port` of the origin, for people. */
   readonly origin?: string
+  /** How the keys of the connection that this came by were agreed: a TLS group in small letters. */
+  readonly keyExchange?: string
 }
 
 const isVerdict = (name: string): name is OriginVerdict => Object.hasOwn(verdicts, name)
@@ -46,20 +48,22 @@ export const serialBytes = 4
 /** `host:port` or the path of a socket, in one line. */
 const address = /^[\x21-\x7e]{1,300}$/
 export const maxEchoBytes = 1024
+const group = /^[a-z0-9]{1,32}$/
 
-const tags = { verdict: 1, millis: 2, status: 3, origin: 4 } as const
+const tags = { verdict: 1, millis: 2, status: 3, origin: 4, keyExchange: 5 } as const
 
 export const encodeEcho = (serial: number): Buffer => u32(serial)
 
 export const decodeSerial = (bytes: Uint8Array): number => view(bytes).readUInt32BE(0)
 
-export const encodeEchoed = (serial: number, { millis, origin, status, verdict }: OriginEcho): Buffer => {
+export const encodeEchoed = (serial: number, { keyExchange, millis, origin, status, verdict }: OriginEcho): Buffer => {
   const fields: Array<Field> = [
     [tags.verdict, Uint8Array.of(verdicts[verdict])],
     [tags.millis, u32(Math.min(0xffff_ffff, Math.max(0, Math.round(millis))))]
   ]
   if (status !== undefined) fields.push([tags.status, u32(status)])
   if (origin !== undefined && address.test(origin)) fields.push([tags.origin, text(origin)])
+  if (keyExchange !== undefined && group.test(keyExchange)) fields.push([tags.keyExchange, text(keyExchange)])
   return Buffer.concat([u32(serial), encodeFields(fields)])
 }
 
@@ -74,14 +78,16 @@ export const decodeEchoed = (
   if (verdict === undefined || millis === undefined) return malformed("echo")
   const status = readU32(fields, tags.status)
   const origin = readText(fields, tags.origin)
+  const keyExchange = readText(fields, tags.keyExchange)
   return Result.succeed({
     serial: decodeSerial(bytes),
     echo: {
       verdict: names.get(verdict) ?? "unknown",
       millis,
       ...(status !== undefined && { status }),
-      // It is shown to people: one that is no address is left out.
-      ...(origin !== undefined && address.test(origin) && { origin })
+      // Both are shown to people: what has another form is left out.
+      ...(origin !== undefined && address.test(origin) && { origin }),
+      ...(keyExchange !== undefined && group.test(keyExchange) && { keyExchange })
     }
   })
 }

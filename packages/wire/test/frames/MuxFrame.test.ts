@@ -151,7 +151,8 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         verdict: literal(originVerdicts),
         millis: u32,
         status: maybe(integer(0, 999)),
-        origin: maybe(literal(["127.0.0.1:8080", "[::1]:1", "/run/service.sock"]))
+        origin: maybe(literal(["127.0.0.1:8080", "[::1]:1", "/run/service.sock"])),
+        keyExchange: maybe(literal(["x25519mlkem768", "x25519"]))
       }),
       ({ id, serial, ...echo }) => ({ _tag: "Echoed", id, serial, echo: present(echo) as never })
     )
@@ -278,14 +279,14 @@ describe("echoes", () => {
     assert.deepStrictEqual(Result.getOrThrow(answer(1, 0, 1, 200, ...millis)).value, value as never)
   })
 
-  it("leave out an origin that is not in one line of printable characters", () => {
-    const echo = { verdict: "up", millis: 9, origin: "a\nb" } as const
+  it("leave out an origin or a key exchange of another form, whoever sends it", () => {
+    const echo = { verdict: "up", millis: 9, origin: "a\nb", keyExchange: "X25519" } as const
     const frame = encodeMuxFrame({ _tag: "Echoed", id: 1, serial: 7, echo })
     assert.deepStrictEqual(
       frame,
       encodeMuxFrame({ _tag: "Echoed", id: 1, serial: 7, echo: { verdict: "up", millis: 9 } })
     )
-    const forged = answer(1, 0, 1, 2, ...millis, 4, 0, 3, 0x61, 0x0a, 0x62)
+    const forged = answer(1, 0, 1, 2, ...millis, 4, 0, 3, 0x61, 0x0a, 0x62, 5, 0, 2, 0x3c, 0x62)
     assert.deepStrictEqual(Result.getOrThrow(forged).value, {
       _tag: "Echoed",
       id: 1,

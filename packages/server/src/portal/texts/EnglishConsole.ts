@@ -91,6 +91,10 @@ export const consoleTexts = {
     silent: "Does not respond."
   },
   wayAgent: { connected: "Is connected.", silent: "No agent is connected.", unknown: "Not measured." },
+  wayKeys: (exchange: string) =>
+    exchange === "x25519mlkem768"
+      ? "Key exchange with the edge: X25519 with ML-KEM-768 (post-quantum)."
+      : `Key exchange with the edge: ${exchange}, not post-quantum.`,
   wayServiceUp: (origin: string) => `${origin.charAt(0).toUpperCase()}${origin.slice(1)} answers.`,
   reads: "Reads",
   canRead: "Can read",

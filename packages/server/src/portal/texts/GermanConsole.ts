@@ -90,6 +90,10 @@ export const consoleTexts: ConsoleTexts = {
     silent: "Antwortet nicht."
   },
   wayAgent: { connected: "Ist verbunden.", silent: "Kein Agent ist verbunden.", unknown: "Nicht gemessen." },
+  wayKeys: (exchange) =>
+    exchange === "x25519mlkem768"
+      ? "Schlüsselaustausch mit dem Edge: X25519 mit ML-KEM-768 (quantensicher)."
+      : `Schlüsselaustausch mit dem Edge: ${exchange}, nicht quantensicher.`,
   wayServiceUp: (origin) => `${origin.charAt(0).toUpperCase()}${origin.slice(1)} antwortet.`,
   reads: "Liest",
   canRead: "Kann lesen",

@@ -37,6 +37,7 @@ const way = (texts: Texts, { id, status }: Tunnel, reach: Reachability | undefin
       : state === "origin_silent"
         ? `${texts.originFault(reach?.fault ?? "", origin, reach?.http_status ?? 0)}.`
         : texts.wayAgent.unknown
+  const keys = state === "agent_silent" || isSilent ? undefined : reach?.key_exchange
   const canRead = status === "gruen" ? texts.cannotRead : texts.canRead
   return section(
     texts.wayTitle,
@@ -60,7 +61,7 @@ const way = (texts: Texts, { id, status }: Tunnel, reach: Reachability | undefin
       hop({
         sign: "terminal",
         title: texts.way.agent,
-        text: texts.wayAgent[agent],
+        text: keys === undefined ? texts.wayAgent[agent] : `${texts.wayAgent[agent]} ${texts.wayKeys(keys)}`,
         chip: [texts.reads, ""],
         seal: agent === "connected" ? "reads" : agent === "silent" ? "bad" : "",
         line: toService
