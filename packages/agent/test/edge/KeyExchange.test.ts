@@ -1,6 +1,8 @@
 /**
  * The key exchange of two agents, at an edge that passes their offers on and behind somebody who removes or changes what they
- * say. One file, because one edge serves all of them.
+ * say.
+ *
+ * One file, since one edge serves all of them.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
