@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from "node:zlib"
 import * as MessageHead from "./MessageHead.ts"
-import { type Body, maxBody } from "./Recording.ts"
+import { type Body, maxBody } from "./Exchange.ts"
 
 export interface BodyText {
   /** Bytes that passed. */

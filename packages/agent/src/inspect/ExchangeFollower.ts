@@ -3,7 +3,8 @@
  * changes none of them and keeps none but those it records. What it does not understand it follows no further.
  */
 import { BodyFraming, type BodyWriter, type Framing } from "@catenet/wire/http/BodyFraming"
-import type { Body, Exchange, Recorded, Recording } from "./Recording.ts"
+import type { Recorded } from "./Exchange.ts"
+import type { Recording } from "./Recording.ts"
 
 const headEnd = Buffer.from("\r\n\r\n")
 const nothing = Buffer.alloc(0)
@@ -16,7 +17,9 @@ const framingField = /\r\n(transfer-encoding|content-length):[ \t]*([^\r]*)/giu
 /** How the body behind this head ends; undefined where no field says it. */
 const framingOf = (head: string): Framing | "endless" | undefined => {
   let framing: Framing | "endless" | undefined
-  for (const [, name = "", value = ""] of head.matchAll(framingField)) {
+  framingField.lastIndex = 0
+  for (let field = framingField.exec(head); field !== null; field = framingField.exec(head)) {
+    const [, name = "", value = ""] = field
     if (name.length === "transfer-encoding".length)
       return value.trim().toLowerCase().endsWith("chunked") ? { _tag: "Chunked" } : "endless"
     framing = /^\d{1,15}[ \t]*$/u.test(value) ? { _tag: "Length", bytes: Number(value) } : "endless"
@@ -31,23 +34,31 @@ const ignore = () => {}
 class Direction {
   phase: Phase = "head"
   pending: Buffer = nothing
+  /** Of a body in chunks; else {@link #left} counts. */
   #framing: BodyFraming | undefined
+  #left = 0
   readonly #onHead: (head: Buffer, text: string) => void
-  readonly #onEnd: () => void
+  readonly #onEnd: () => unknown
   readonly #writer: BodyWriter
-  readonly #onData: (bytes: Buffer) => void
+  readonly #onData: (bytes: Buffer) => unknown
 
-  constructor(onHead: (head: Buffer, text: string) => void, onData: (bytes: Buffer) => void, onEnd: () => void) {
+  constructor(onHead: (head: Buffer, text: string) => void, onData: (bytes: Buffer) => unknown, onEnd: () => unknown) {
     this.#onHead = onHead
     this.#onData = onData
     this.#onEnd = onEnd
-    this.#writer = { data: onData, chunk: ignore, chunkEnd: ignore, trailer: ignore, trailersEnd: ignore }
+    this.#writer = {
+      data: (bytes) => void onData(bytes),
+      chunk: ignore,
+      chunkEnd: ignore,
+      trailer: ignore,
+      trailersEnd: ignore
+    }
   }
 
   push(chunk: Buffer): void {
     let bytes = chunk
     while (bytes.length > 0 && this.phase !== "lost") {
-      if (this.phase === "rest") return this.#onData(bytes)
+      if (this.phase === "rest") return void this.#onData(bytes)
       if (this.phase === "head") bytes = this.#head(bytes)
       else bytes = this.#body(bytes)
     }
@@ -59,9 +70,12 @@ class Direction {
       this.phase = "rest"
       return
     }
-    this.#framing = new BodyFraming(framing, this.#writer)
     this.phase = "body"
-    if (this.#framing.over) this.#over()
+    if (framing._tag === "Chunked") this.#framing = new BodyFraming(framing, this.#writer)
+    else {
+      this.#left = framing.bytes
+      if (this.#left === 0) this.#over()
+    }
   }
 
   #over() {
@@ -71,9 +85,18 @@ class Direction {
   }
 
   #body(bytes: Buffer): Buffer {
-    const taken = this.#framing?.take(bytes) ?? 0
-    if (this.#framing?.malformed !== false) this.phase = "lost"
-    else if (this.#framing.over) this.#over()
+    const framing = this.#framing
+    if (framing === undefined) {
+      const isLast = bytes.length >= this.#left
+      const body = bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes
+      this.#left -= body.length
+      this.#onData(body)
+      if (isLast) this.#over()
+      return bytes.length === body.length ? nothing : bytes.subarray(body.length)
+    }
+    const taken = framing.take(bytes)
+    if (framing.malformed) this.phase = "lost"
+    else if (framing.over) this.#over()
     return bytes.subarray(taken)
   }
 
@@ -89,16 +112,16 @@ class Direction {
     this.pending = nothing
     const head = bytes.subarray(0, end)
     this.#onHead(head, head.toString("latin1"))
-    return bytes.subarray(end + headEnd.length)
+    return bytes.length === end + headEnd.length ? nothing : bytes.subarray(end + headEnd.length)
   }
 }
 
 export class ExchangeFollower {
   readonly #recording: Recording
   #visit: Recorded
-  #asked: Exchange | undefined
+  #asked: number | undefined
   /** Requests without a whole response, in their order. */
-  readonly #waiting: Array<{ readonly exchange: Exchange; readonly method: string }> = []
+  readonly #waiting: Array<{ readonly id: number; readonly method: string }> = []
   readonly #requests: Direction
   readonly #responses: Direction
   #onEnd: (() => void) | undefined
@@ -106,25 +129,20 @@ export class ExchangeFollower {
   constructor(recording: Recording, visit: Recorded) {
     this.#recording = recording
     this.#visit = visit
-    const add = (of: (exchange: Exchange) => Body, exchange: Exchange | undefined, bytes: Buffer) => {
-      if (exchange !== undefined) recording.append(exchange, of(exchange), bytes)
-    }
     this.#requests = new Direction(
       (head, text) => this.#request(head, text),
-      (bytes) => add(({ requestBody }) => requestBody, this.#asked, bytes),
-      () => {
-        if (this.#asked !== undefined) this.#asked.requestEnd = this.#asked.now()
-      }
+      (bytes) => this.#asked !== undefined && recording.append(this.#asked, "request", bytes),
+      () => this.#asked !== undefined && recording.sent(this.#asked)
     )
     this.#responses = new Direction(
       (head, text) => this.#response(head, text),
-      (bytes) => add(({ responseBody }) => responseBody, this.#waiting[0]?.exchange, bytes),
+      (bytes) => this.#waiting[0] !== undefined && recording.append(this.#waiting[0].id, "response", bytes),
       () => this.#whole()
     )
   }
 
-  /** The request that began last. */
-  get last(): Exchange | undefined {
+  /** The number of the request that began last. */
+  get last(): number | undefined {
     return this.#asked
   }
 
@@ -145,16 +163,14 @@ export class ExchangeFollower {
 
   /** The origin could not be reached. */
   failed(why: string): void {
-    for (const { exchange } of this.#waiting) exchange.failure = why
+    for (const { id } of this.#waiting) this.#recording.fail(id, why)
     this.closed(false)
   }
 
   /** The origin said its last, in order or not. */
   closed(inOrder: boolean): void {
     const isWhole = inOrder && this.#responses.phase === "rest"
-    for (const { exchange } of this.#waiting.splice(0)) {
-      this.#recording.finish(exchange, !(isWhole || (inOrder && exchange.isUpgraded)))
-    }
+    for (const { id } of this.#waiting.splice(0)) this.#recording.finish(id, !isWhole, inOrder)
     this.#requests.phase = "lost"
     this.#responses.phase = "lost"
     this.#over()
@@ -173,9 +189,10 @@ export class ExchangeFollower {
       this.#requests.phase = "lost"
       return
     }
-    this.#asked = this.#recording.begin(this.#visit, head)
+    const id = this.#recording.begin(this.#visit, head)
+    this.#asked = id
     if (this.#visit.connectMillis !== undefined) this.#visit = { ...this.#visit, connectMillis: undefined }
-    this.#waiting.push({ exchange: this.#asked, method })
+    this.#waiting.push({ id, method })
     this.#requests.expect(framingOf(text) ?? { _tag: "Length", bytes: 0 })
   }
 
@@ -187,10 +204,10 @@ export class ExchangeFollower {
       return
     }
     if (status < 200 && status !== 101) return
-    const { exchange, method } = first
-    this.#recording.respond(exchange, head)
+    const { id, method } = first
+    this.#recording.respond(id, head)
     if (status === 101) {
-      exchange.isUpgraded = true
+      this.#recording.upgrade(id)
       this.#requests.phase = "rest"
       this.#responses.phase = "rest"
       this.#requests.push(this.#requests.pending)
@@ -201,7 +218,7 @@ export class ExchangeFollower {
   #whole() {
     const over = this.#waiting.shift()
     if (over === undefined) return
-    this.#recording.finish(over.exchange, false)
+    this.#recording.finish(over.id, false)
     if (this.#waiting.length === 0) this.#over()
   }
 }

@@ -2,7 +2,7 @@
 import { clause } from "@catenet/domain/values/Sentence"
 import { version } from "../Version.ts"
 import { type Detail, detail, type Message, publicHostOf } from "./ExchangeView.ts"
-import type { Exchange } from "./Recording.ts"
+import type { Exchange } from "./Exchange.ts"
 
 const valueOf = ({ headers }: Message, key: string) =>
   headers.find(({ name }) => name.toLowerCase() === key)?.value ?? ""

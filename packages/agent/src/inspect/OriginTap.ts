@@ -6,13 +6,10 @@ import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import type { Duplex } from "node:stream"
 import type { Inspection } from "../observe/Inspection.ts"
 import { ExchangeFollower } from "./ExchangeFollower.ts"
-import type { Recorded, Recording } from "./Recording.ts"
+import type { Recorded } from "./Exchange.ts"
+import type { Recording } from "./Recording.ts"
 
 type Done = (error?: Error | null) => void
-interface Part {
-  readonly chunk: unknown
-  readonly encoding: BufferEncoding
-}
 
 const bytesOf = (chunk: unknown, encoding: BufferEncoding | undefined) =>
   Buffer.isBuffer(chunk)
@@ -36,31 +33,51 @@ export const tap = (socket: Duplex, recording: Recording, visit: Recorded, onFau
   const follower = new ExchangeFollower(recording, visit)
   let isFollowed = true
   /** A fault in the inspector is no fault of the visit. */
-  const see = (seeing: () => void) => {
+  const failed = (error: unknown) => {
+    isFollowed = false
+    onFault(error)
+  }
+  const requested = (chunk: unknown, encoding: BufferEncoding) => {
     if (!isFollowed) return
     try {
-      seeing()
+      follower.requested(bytesOf(chunk, encoding))
     } catch (error) {
-      isFollowed = false
-      onFault(error)
+      failed(error)
+    }
+  }
+  const closed = (inOrder: boolean) => {
+    if (!isFollowed) return
+    try {
+      follower.closed(inOrder)
+    } catch (error) {
+      failed(error)
+    }
+  }
+  const responded = (chunk: unknown, encoding: BufferEncoding | undefined) => {
+    if (!isFollowed) return
+    try {
+      follower.responded(bytesOf(chunk, encoding))
+    } catch (error) {
+      failed(error)
     }
   }
   const push = socket.push.bind(socket)
   const write = socket._write.bind(socket)
   const writev = socket._writev?.bind(socket)
   socket.push = (chunk: unknown, encoding?: BufferEncoding) => {
-    see(() => (chunk === null ? follower.closed(true) : follower.responded(bytesOf(chunk, encoding))))
+    if (chunk === null) closed(true)
+    else responded(chunk, encoding)
     return push(chunk, encoding)
   }
   socket._write = (chunk: unknown, encoding: BufferEncoding, done: Done) => {
-    see(() => follower.requested(bytesOf(chunk, encoding)))
+    requested(chunk, encoding)
     write(chunk, encoding, done)
   }
   if (writev !== undefined)
     socket._writev = (parts: Array<{ chunk: unknown; encoding: BufferEncoding }>, done: Done) => {
-      see(() => parts.forEach(({ chunk, encoding }: Part) => follower.requested(bytesOf(chunk, encoding))))
+      for (const { chunk, encoding } of parts) requested(chunk, encoding)
       writev(parts, done)
     }
-  socket.once("close", () => see(() => follower.closed(false)))
+  socket.once("close", () => closed(false))
   return follower
 }

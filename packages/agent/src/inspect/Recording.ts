@@ -2,94 +2,18 @@
  * The requests that the inspector shows: the last 500, with at most 1 MiB of each body and 64 MiB in all. When there is more, the
  * oldest bodies give way, and then the oldest requests. Kept in memory only, as the bytes were; nothing is parsed here.
  */
-import { Scheduler } from "@catenet/platform/Scheduler"
-import type { Visit } from "../observe/Inspection.ts"
+import { type Exchange, maxBody, pieceCost, Place, type Recorded, type Side } from "./Exchange.ts"
 
 export const maxRequests = 500
-export const maxBody = 1_048_576
 const maxTotal = 67_108_864
-/** What a piece costs beside its bytes. */
-const pieceCost = 128
-
-/** A visit, or a replay of one. */
-export interface Recorded extends Visit {
-  /** The request that this one repeats. */
-  readonly replayOf?: number
-}
-
-/** A piece of a body or, after an upgrade, of one direction. */
-export interface Piece {
-  /** Milliseconds since the request began. */
-  readonly at: number
-  readonly bytes: Buffer
-}
-
-export class Body {
-  readonly pieces: Array<Piece> = []
-  /** Bytes that passed, and those of them that are kept. */
-  size = 0
-  kept = 0
-
-  /** Whether every byte is kept. */
-  get isComplete(): boolean {
-    return this.kept === this.size
-  }
-
-  bytes(): Buffer {
-    return Buffer.concat(this.pieces.map(({ bytes }) => bytes))
-  }
-}
-
-export class Exchange {
-  readonly id: number
-  readonly visit: Recorded
-  /** Unix milliseconds. */
-  readonly startedAt = Scheduler.wallMillis()
-  readonly #began = Scheduler.monotonicMillis()
-  /** Without the empty line at the end. */
-  readonly requestHead: Buffer
-  readonly requestBody = new Body()
-  responseHead: Buffer | undefined
-  readonly responseBody = new Body()
-  /** Milliseconds since the request began. */
-  requestEnd: number | undefined
-  responseStart: number | undefined
-  end: number | undefined
-  /** The connection broke before the response was whole. */
-  isBroken = false
-  /** Both directions left HTTP. */
-  isUpgraded = false
-  /** Why no response came. */
-  failure: string | undefined
-  /** What it counts for in the total. */
-  cost: number
-  /** Its bodies gave way to newer requests. */
-  hasGivenWay = false
-
-  constructor(id: number, visit: Recorded, head: Buffer) {
-    this.id = id
-    this.visit = visit
-    this.requestHead = head
-    this.cost = head.length + pieceCost
-  }
-
-  now(): number {
-    return Scheduler.monotonicMillis() - this.#began
-  }
-}
-
-/** Not a part of a larger buffer, which it would keep. */
-const copyOf = (bytes: Uint8Array) => {
-  const copy = Buffer.allocUnsafeSlow(bytes.length)
-  copy.set(bytes)
-  return copy
-}
-
+/** Requests are named by numbers that grow by one. What is said of one that is kept no longer is ignored. */
 export class Recording {
-  readonly #exchanges = new Map<number, Exchange>()
+  readonly #places: Array<Place> = []
   readonly #most: number
   #total = 0
   #last = 0
+  /** Requests before this one are kept no longer. */
+  #first = 1
   /** Bodies of requests before this one have given way. */
   #full = 1
   /** Grows with every change. */
@@ -106,78 +30,120 @@ export class Recording {
 
   /** The newest first. */
   list(): ReadonlyArray<Exchange> {
-    return Array.from(this.#exchanges.values()).reverse()
+    const listed: Array<Exchange> = []
+    for (let id = this.#last; id >= this.#first; id--) {
+      const exchange = this.get(id)
+      if (exchange !== undefined) listed.push(exchange)
+    }
+    return listed
   }
 
   get(id: number): Exchange | undefined {
-    return this.#exchanges.get(id)
+    return this.#at(id)?.read()
   }
 
   clear(): void {
-    for (const exchange of this.#exchanges.values()) this.#forget(exchange)
+    while (this.#first <= this.#last) this.#forget()
   }
 
-  begin(visit: Recorded, head: Uint8Array): Exchange {
-    const exchange = new Exchange(++this.#last, visit, copyOf(head))
-    this.#exchanges.set(exchange.id, exchange)
-    const [oldest] = this.#exchanges.values()
-    if (this.#exchanges.size > maxRequests && oldest !== undefined) this.#forget(oldest)
-    this.#grow(exchange.cost)
-    return exchange
+  /** Returns the number of the request. */
+  begin(visit: Recorded, head: Uint8Array): number {
+    if (this.#last - this.#first + 1 === maxRequests) this.#forget()
+    const id = ++this.#last
+    const place = (this.#places[id % maxRequests] ??= new Place())
+    place.begin(id, visit, head)
+    this.#grow(place.cost)
+    return id
   }
 
-  respond(exchange: Exchange, head: Uint8Array): void {
-    if (!this.#exchanges.has(exchange.id)) return
-    exchange.responseHead = copyOf(head)
-    exchange.responseStart = exchange.now()
-    exchange.cost += head.length
+  respond(id: number, head: Uint8Array): void {
+    const place = this.#changed(id)
+    if (place === undefined) return
+    place.heads.add(head)
+    place.hasResponse = true
+    place.responseStart = place.now()
+    place.cost += head.length
     this.#grow(head.length)
   }
 
-  append(exchange: Exchange, body: Body, bytes: Uint8Array): void {
+  append(id: number, side: Side, bytes: Uint8Array): void {
+    const place = this.#changed(id)
+    if (place === undefined) return
+    const body = place[side]
     const isWhole = body.isComplete
     body.size += bytes.length
-    this.version++
-    const room = Math.min(bytes.length, maxBody - body.kept)
-    if (!isWhole || room <= 0 || exchange.hasGivenWay || body.pieces.length * pieceCost > maxBody) return
-    body.pieces.push({ at: exchange.now(), bytes: copyOf(bytes.subarray(0, room)) })
-    body.kept += room
-    exchange.cost += room + pieceCost
+    const room = Math.min(bytes.length, maxBody - body.bytes.length)
+    if (!isWhole || room <= 0 || place.hasGivenWay || body.pieces * pieceCost > maxBody) return
+    body.add(room < bytes.length ? bytes.subarray(0, room) : bytes, place.now())
+    place.cost += room + pieceCost
     this.#grow(room + pieceCost)
   }
 
-  finish(exchange: Exchange, isBroken: boolean): void {
-    exchange.end = exchange.now()
-    exchange.isBroken = isBroken
+  /** The whole request has been sent. */
+  sent(id: number): void {
+    const place = this.#changed(id)
+    if (place !== undefined) place.requestEnd = place.now()
+  }
+
+  upgrade(id: number): void {
+    const place = this.#changed(id)
+    if (place !== undefined) place.isUpgraded = true
+  }
+
+  fail(id: number, why: string): void {
+    const place = this.#changed(id)
+    if (place !== undefined) place.failure = why
+  }
+
+  /** `isInOrder`: the connection ended as HTTP ends it, so that what was upgraded is whole. */
+  finish(id: number, isBroken: boolean, isInOrder = false): void {
+    const place = this.#changed(id)
+    if (place === undefined) return
+    place.end = place.now()
+    place.isBroken = isBroken && !(isInOrder && place.isUpgraded)
+  }
+
+  #at(id: number): Place | undefined {
+    const place = id < this.#first ? undefined : this.#places[id % maxRequests]
+    return place?.id === id ? place : undefined
+  }
+
+  #changed(id: number): Place | undefined {
+    const place = this.#at(id)
     this.version++
+    if (place !== undefined) place.shown = undefined
+    return place
   }
 
   #grow(cost: number) {
     this.version++
     this.#total += cost
-    while (this.#total > this.#most && this.#full <= this.#last) this.#giveWay(this.#exchanges.get(this.#full++))
-    for (const exchange of this.#exchanges.values()) {
-      if (this.#total <= this.#most) return
-      this.#forget(exchange)
-    }
+    while (this.#total > this.#most && this.#full <= this.#last) this.#giveWay(this.#full++)
+    while (this.#total > this.#most && this.#first <= this.#last) this.#forget()
   }
 
-  #giveWay(exchange: Exchange | undefined) {
-    if (exchange === undefined) return
-    exchange.hasGivenWay = true
-    for (const body of [exchange.requestBody, exchange.responseBody]) {
-      const freed = body.kept + body.pieces.length * pieceCost
-      body.pieces.length = 0
-      body.kept = 0
-      exchange.cost -= freed
+  #giveWay(id: number) {
+    const place = this.#changed(id)
+    if (place === undefined) return
+    place.hasGivenWay = true
+    for (const body of [place.request, place.response]) {
+      const freed = body.bytes.length + body.pieces * pieceCost
+      body.giveWay()
+      place.cost -= freed
       this.#total -= freed
     }
   }
 
-  #forget(exchange: Exchange) {
-    if (!this.#exchanges.delete(exchange.id)) return
-    exchange.hasGivenWay = true
-    this.#total -= exchange.cost
+  /** The oldest one. */
+  #forget() {
+    const place = this.#at(this.#first)
+    this.#first++
     this.version++
+    if (place === undefined) return
+    this.#total -= place.cost
+    place.visit = undefined
+    place.shown = undefined
+    place.request.clear()
+    place.response.clear()
   }
 }

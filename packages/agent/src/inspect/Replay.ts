@@ -7,7 +7,8 @@ import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Data, Effect } from "effect"
 import * as MessageHead from "./MessageHead.ts"
 import { tap } from "./OriginTap.ts"
-import type { Exchange, Recording } from "./Recording.ts"
+import type { Exchange } from "./Exchange.ts"
+import type { Recording } from "./Recording.ts"
 import { mask, maskField, maskTarget } from "./Secrets.ts"
 
 /** What replaces parts of the request. Values that are still masked stay as they were. */
@@ -100,7 +101,8 @@ export const replay = Effect.fn("Replay.replay")(function* (
   return yield* Effect.callback<Exchange>((resume) => {
     const follower = tap(socket, recording, visit, onFault)
     const done = () => {
-      if (follower.last !== undefined) resume(Effect.succeed(follower.last))
+      const last = follower.last === undefined ? undefined : recording.get(follower.last)
+      if (last !== undefined) resume(Effect.succeed(last))
     }
     follower.whenOver(done)
     socket.on("error", () => undefined)

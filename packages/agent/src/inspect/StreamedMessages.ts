@@ -2,7 +2,7 @@
 import { Option, Result, Schema } from "effect"
 import { constants, inflateRawSync } from "node:zlib"
 import { textOf } from "./BodyText.ts"
-import { type Body, type Exchange, maxBody } from "./Recording.ts"
+import { type Body, type Exchange, maxBody } from "./Exchange.ts"
 
 export interface Frame {
   /** Milliseconds since the request began. */

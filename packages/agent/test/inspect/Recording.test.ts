@@ -7,7 +7,8 @@ import { ExchangeFollower } from "../../src/inspect/ExchangeFollower.ts"
 import { detail, summary } from "../../src/inspect/ExchangeView.ts"
 import { archive } from "../../src/inspect/Har.ts"
 import * as Pages from "../../src/inspect/Pages.ts"
-import { maxBody, maxRequests, type Recorded, Recording } from "../../src/inspect/Recording.ts"
+import { maxBody, type Recorded } from "../../src/inspect/Exchange.ts"
+import { maxRequests, Recording } from "../../src/inspect/Recording.ts"
 import * as TerminalText from "../../src/inspect/TerminalText.ts"
 
 const visit: Recorded = {
