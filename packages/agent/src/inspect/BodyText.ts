@@ -1,8 +1,8 @@
 /** The bodies of recorded messages as a person reads them: unpacked, as text where they are text. */
+import { type Body, maxBody } from "./Exchange.ts"
 import { Result } from "effect"
 import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from "node:zlib"
 import * as MessageHead from "./MessageHead.ts"
-import { type Body, maxBody } from "./Exchange.ts"
 
 export interface BodyText {
   /** Bytes that passed. */

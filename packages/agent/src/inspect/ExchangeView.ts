@@ -1,7 +1,7 @@
 /** One recorded request as the inspector shows it: on its page, in its JSON and on the terminal. Secrets are masked unless they are asked for. */
 import * as BodyText from "./BodyText.ts"
-import * as MessageHead from "./MessageHead.ts"
 import type { Exchange } from "./Exchange.ts"
+import * as MessageHead from "./MessageHead.ts"
 import * as Secrets from "./Secrets.ts"
 import * as StreamedMessages from "./StreamedMessages.ts"
 

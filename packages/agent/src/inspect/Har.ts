@@ -1,8 +1,8 @@
 /** Recorded requests as an HTTP Archive, version 1.2, for browsers' developer tools and other programs. */
+import type { Exchange } from "./Exchange.ts"
 import { clause } from "@catenet/domain/values/Sentence"
 import { version } from "../Version.ts"
 import { type Detail, detail, type Message, publicHostOf } from "./ExchangeView.ts"
-import type { Exchange } from "./Exchange.ts"
 
 const valueOf = ({ headers }: Message, key: string) =>
   headers.find(({ name }) => name.toLowerCase() === key)?.value ?? ""
