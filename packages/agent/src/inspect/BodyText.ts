@@ -1,7 +1,7 @@
 /** The bodies of recorded messages as a person reads them: unpacked, as text where they are text. */
-import { type Body, maxBody } from "./Exchange.ts"
 import { Result } from "effect"
 import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from "node:zlib"
+import { type Body, maxBody } from "./Exchange.ts"
 import * as MessageHead from "./MessageHead.ts"
 
 export interface BodyText {

@@ -1,7 +1,7 @@
 /** Recorded requests as an HTTP Archive, version 1.2, for browsers' developer tools and other programs. */
-import type { Exchange } from "./Exchange.ts"
 import { clause } from "@catenet/domain/values/Sentence"
 import { version } from "../Version.ts"
+import type { Exchange } from "./Exchange.ts"
 import { type Detail, detail, type Message, publicHostOf } from "./ExchangeView.ts"
 
 const valueOf = ({ headers }: Message, key: string) =>

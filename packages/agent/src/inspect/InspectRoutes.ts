@@ -1,4 +1,7 @@
 /** What the inspector answers: pages for a browser, and JSON below `/api` for programs. Who may ask is decided before. */
+import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { Effect, Option, Schema } from "effect"
+import * as Curl from "./Curl.ts"
 import type { Exchange } from "./Exchange.ts"
 import * as ExchangeView from "./ExchangeView.ts"
 import * as Har from "./Har.ts"
@@ -7,9 +10,6 @@ import * as Pages from "./Pages.ts"
 import type { Recording } from "./Recording.ts"
 import { type Edit, replay } from "./Replay.ts"
 import * as TerminalText from "./TerminalText.ts"
-import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
-import { Effect, Option, Schema } from "effect"
-import * as Curl from "./Curl.ts"
 
 export interface Asked {
   readonly method: string

@@ -2,12 +2,12 @@
  * Lets the inspector see what passes on a connection to the origin. Every visit ends in such a connection, in HTTP/1.1 and readable,
  * whoever ended its TLS and whatever version the visitor speaks; without an inspector no connection is touched.
  */
-import type { Recorded } from "./Exchange.ts"
-import type { Recording } from "./Recording.ts"
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import type { Duplex } from "node:stream"
 import type { Inspection } from "../observe/Inspection.ts"
+import type { Recorded } from "./Exchange.ts"
 import { ExchangeFollower } from "./ExchangeFollower.ts"
+import type { Recording } from "./Recording.ts"
 
 type Done = (error?: Error | null) => void
 

@@ -2,14 +2,14 @@
  * Sends a recorded request to its origin again, as it was or edited. It goes from here to the origin, past the edge and its gate, on a
  * connection of its own, and is recorded as a request of its own.
  */
-import type { Exchange } from "./Exchange.ts"
-import { tap } from "./OriginTap.ts"
-import type { Recording } from "./Recording.ts"
-import { mask, maskField, maskTarget } from "./Secrets.ts"
 import { ended } from "@catenet/domain/values/Sentence"
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Data, Effect } from "effect"
+import type { Exchange } from "./Exchange.ts"
 import * as MessageHead from "./MessageHead.ts"
+import { tap } from "./OriginTap.ts"
+import type { Recording } from "./Recording.ts"
+import { mask, maskField, maskTarget } from "./Secrets.ts"
 
 /** What replaces parts of the request. Values that are still masked stay as they were. */
 export interface Edit {

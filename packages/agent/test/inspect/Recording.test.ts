@@ -1,4 +1,8 @@
 /** What the inspector keeps, on both sides of each bound, and how it follows what comes in pieces. */
+import { mutate, random } from "@catenet/testing/edge/fuzz/Mutation"
+import { Effect } from "effect"
+import { assert, describe, it } from "vitest"
+import * as Curl from "../../src/inspect/Curl.ts"
 import { maxBody, type Recorded } from "../../src/inspect/Exchange.ts"
 import { ExchangeFollower } from "../../src/inspect/ExchangeFollower.ts"
 import { detail, summary } from "../../src/inspect/ExchangeView.ts"
@@ -6,10 +10,6 @@ import { archive } from "../../src/inspect/Har.ts"
 import * as Pages from "../../src/inspect/Pages.ts"
 import { maxRequests, Recording } from "../../src/inspect/Recording.ts"
 import * as TerminalText from "../../src/inspect/TerminalText.ts"
-import { mutate, random } from "@catenet/testing/edge/fuzz/Mutation"
-import { Effect } from "effect"
-import { assert, describe, it } from "vitest"
-import * as Curl from "../../src/inspect/Curl.ts"
 
 const visit: Recorded = {
   client: "192.0.2.7",
