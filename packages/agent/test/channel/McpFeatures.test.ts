@@ -6,117 +6,107 @@ import { type Broker, startBroker, throughFrontDoor } from "@catenet/testing/age
 import { makeChannel } from "@catenet/testing/agent/Member"
 import { eventually } from "@catenet/testing/Eventually"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Client } from "@modelcontextprotocol/client"
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { execFile, spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import * as McpProbes from "../harness/McpProbes.ts"
 
 const featureServer = fileURLToPath(new URL("../harness/McpFeatures.ts", import.meta.url))
-const textOf = (result: unknown) => (result as { content: ReadonlyArray<{ text: string }> }).content[0]?.text
+const channel = makeChannel()
+const [initiator, acceptor] = [channel.member("initiate"), channel.member("accept")]
+const script = { authority: makeAuthority(), channel, members: [initiator, acceptor] }
+let home: Home
+let broker: Broker
+let server: Agent
 
-describe.each(["2025-11-25", "2026-07-28"])("MCP %s through a channel", (revision) => {
-  const isModern = revision >= "2026"
-  let home: Home
-  let broker: Broker
-  let server: Agent
-  let client: Client
-  const updated: Array<string> = []
-  const logged: Array<unknown> = []
+beforeAll(async () => {
+  broker = await startBroker(script)
+  home = await makeHome()
+  const command = `exec '${process.execPath}' '${featureServer}'`
+  server = runAgent(home, throughFrontDoor(broker, script, acceptor), ["channel", "serve", "--mcp-command", command])
+})
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]()
+  await broker?.[Symbol.asyncDispose]()
+  await home?.[Symbol.asyncDispose]()
+})
 
+const revisions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
+
+describe.each(revisions)("MCP %s through a channel", (revision) => {
+  let session: McpProbes.Connected
   beforeAll(async () => {
-    const channel = makeChannel()
-    const [initiator, acceptor] = [channel.member("initiate"), channel.member("accept")]
-    const script = { authority: makeAuthority(), channel, members: [initiator, acceptor] }
-    broker = await startBroker(script)
-    home = await makeHome()
-    const command = `exec '${process.execPath}' '${featureServer}'`
-    server = runAgent(home, throughFrontDoor(broker, script, acceptor), ["channel", "serve", "--mcp-command", command])
-    const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } }
-    const mode = isModern ? { pin: revision } : "legacy"
-    client = new Client({ name: "test", version: "1.0.0" }, { capabilities, versionNegotiation: { mode } })
-    client.setRequestHandler("elicitation/create", ({ params }) =>
-      params.mode === "url" ? { action: "decline" } : { action: "accept", content: { name: "Ada" } }
+    session = await McpProbes.connected(revision, {
+      args: [agentProgram, "channel", "mcp"],
+      env: { PATH: process.env["PATH"] ?? "", HOME: home.path, ...throughFrontDoor(broker, script, initiator) },
+      cwd: home.path
+    })
+  })
+  afterAll(() => session?.client.close())
+
+  it("is negotiated between the two", () => {
+    assert.strictEqual(session.client.getNegotiatedProtocolVersion(), revision)
+  })
+
+  it.each(McpProbes.column(revision))("%s", (_, feature, passes) => McpProbes.tried(session, feature, passes))
+})
+
+const python = fileURLToPath(new URL("../harness/mcp_peer.py", import.meta.url))
+const hasPython = spawnSync("python3", ["-c", "import mcp; assert mcp.Client"]).status === 0
+if (!hasPython) process.stderr.write("SKIPPED: no python3 with the package mcp 2 is here to speak MCP\n")
+
+describe.skipIf(!hasPython)("the official SDK of Python", () => {
+  it.each([
+    { mode: "legacy", revision: "2025-11-25" },
+    { mode: "auto", revision: "2026-07-28" }
+  ])("as a client of $revision reaches every kind of feature through a channel", async ({ mode, revision }) => {
+    const args = [python, "client", mode, process.execPath, agentProgram, "channel", "mcp"]
+    const env = { PATH: process.env["PATH"], HOME: home.path, ...throughFrontDoor(broker, script, initiator) }
+    const { stdout } = await promisify(execFile)("python3", args, { cwd: home.path, env })
+    assert.deepStrictEqual(JSON.parse(stdout), {
+      revision,
+      tools: ["ask", "log", "open", "ping", "update", "wait", "weather"],
+      sky: { sky: "clear" },
+      asked: "Ada,thought,file:///home",
+      prompt: "Greet Ada.",
+      blob: "ada"
+    })
+  })
+
+  it.each(["2025-11-25", "2026-07-28"])("as a server serves a client of %s through a channel", async (revision) => {
+    const other = makeChannel()
+    const [near, far] = [other.member("initiate"), other.member("accept")]
+    const its = { authority: makeAuthority(), channel: other, members: [near, far] }
+    await using edge = await startBroker(its)
+    const command = `exec python3 '${python}' server`
+    await using _server = runAgent(home, throughFrontDoor(edge, its, far), [
+      "channel",
+      "serve",
+      "--mcp-command",
+      command
+    ])
+    const { client } = await McpProbes.connected(revision, {
+      args: [agentProgram, "channel", "mcp"],
+      env: { PATH: process.env["PATH"] ?? "", HOME: home.path, ...throughFrontDoor(edge, its, near) },
+      cwd: home.path
+    })
+    assert.strictEqual(client.getInstructions(), "Slowly.")
+    const sum = await client.callTool({ name: "add", arguments: { a: 2, b: 3 } })
+    assert.deepStrictEqual(sum.structuredContent, { result: 5 })
+    // In the newest revision that SDK's own elicit needs a connection that it does not have on stdio.
+    if (revision < "2026")
+      assert.strictEqual(McpProbes.textOf(await client.callTool({ name: "ask", arguments: {} })), "Ada")
+    const progress: Array<unknown> = []
+    const onprogress = ({ message = "" }) => void progress.push(message)
+    assert.strictEqual(
+      McpProbes.textOf(await client.callTool({ name: "count", arguments: {} }, { onprogress })),
+      "done"
     )
-    client.setRequestHandler("sampling/createMessage", () => ({
-      model: "m",
-      role: "assistant",
-      content: { type: "text", text: "thought" }
-    }))
-    client.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///home" }] }))
-    client.setNotificationHandler("notifications/message", ({ params }) => void logged.push(params.data))
-    client.setNotificationHandler("notifications/resources/updated", ({ params }) => void updated.push(params.uri))
-    await client.connect(
-      new StdioClientTransport({
-        command: process.execPath,
-        args: [agentProgram, "channel", "mcp"],
-        env: { PATH: process.env["PATH"] ?? "", HOME: home.path, ...throughFrontDoor(broker, script, initiator) },
-        cwd: home.path,
-        stderr: "ignore",
-        maxBufferSize: 32 * 1024 * 1024
-      })
-    )
-  })
-  afterAll(async () => {
-    await client?.close()
-    await server?.[Symbol.asyncDispose]()
-    await broker?.[Symbol.asyncDispose]()
-    await home?.[Symbol.asyncDispose]()
-  })
-
-  it("is negotiated between the two, with the server's own name, instructions and capabilities", () => {
-    assert.strictEqual(client.getNegotiatedProtocolVersion(), revision)
-    assert.strictEqual(client.getServerVersion()?.name, "features")
-    assert.strictEqual(client.getInstructions(), "Ask before you look.")
-    assert.hasAllKeys(client.getServerCapabilities(), ["tools", "resources", "prompts", "completions", "logging"])
-  })
-
-  it("lists the server's tools with their schemas, and calls them and the member's", async () => {
-    const { tools } = await client.listTools()
-    assert.includeMembers(
-      tools.map(({ name }) => name),
-      ["ask", "weather", "ping"]
-    )
-    assert.isDefined(tools.find(({ name }) => name === "weather")?.outputSchema)
-    const weather = await client.callTool({ name: "weather", arguments: { city: "Bern" } })
-    assert.deepStrictEqual(weather.structuredContent, { sky: "clear" })
-    const ping = await client.callTool({ name: "ping", arguments: {} })
-    assert.deepStrictEqual(ping.structuredContent, { reply: "pong" })
-  })
-
-  it("lets the server elicit by a form and by a URL, sample, and list the client's roots", async () => {
-    assert.strictEqual(textOf(await client.callTool({ name: "ask", arguments: {} })), "Ada,thought,file:///home")
-    assert.strictEqual(textOf(await client.callTool({ name: "open", arguments: {} })), "decline")
-  })
-
-  it("reads resources of 9 MiB, resources by a template, and completes their names", async () => {
+    await eventually(() => progress.length > 0, "progress comes")
     const { contents } = await client.readResource({ uri: "note://one" })
-    assert.strictEqual((contents[0] as { blob: string }).blob.length, 12 * 1024 * 1024)
-    const of = await client.readResource({ uri: "note://of/ada" })
-    assert.deepInclude(of.contents[0], { blob: "ada" })
-    const ref = { type: "ref/resource" as const, uri: "note://of/{name}" }
-    const { completion } = await client.complete({ ref, argument: { name: "name", value: "al" } })
-    assert.deepStrictEqual(completion.values, ["alan"])
-  })
-
-  it("gets prompts", async () => {
-    const { prompts } = await client.listPrompts()
-    assert.deepStrictEqual(
-      prompts.map(({ name }) => name),
-      ["greet"]
-    )
+    assert.deepInclude(contents[0], { text: "a note" })
     const { messages } = await client.getPrompt({ name: "greet", arguments: { name: "Ada" } })
-    assert.deepStrictEqual(messages[0]?.content, { type: "text", text: "Greet Ada." })
-  })
-
-  it("notifies the client of log messages and of resources that it has subscribed to", async () => {
-    if (isModern) await client.listen({ resourceSubscriptions: ["note://one"] })
-    else {
-      await client.setLoggingLevel("warning")
-      await client.subscribeResource({ uri: "note://one" })
-    }
-    const _meta = isModern ? { "io.modelcontextprotocol/logLevel": "warning" } : {}
-    await client.callTool({ name: "log", arguments: {}, _meta })
-    await client.callTool({ name: "update", arguments: {} })
-    await eventually(() => logged.length > 0 && updated.length > 0, "both notifications come")
-    assert.deepStrictEqual([logged, updated], [["it rains"], ["note://one"]])
+    assert.deepInclude(messages[0]?.content, { text: "Greet Ada." })
+    await client.close()
   })
 })

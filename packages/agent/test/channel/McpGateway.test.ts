@@ -6,8 +6,6 @@ import { type Broker, startBroker, throughFrontDoor } from "@catenet/testing/age
 import { makeChannel } from "@catenet/testing/agent/Member"
 import { eventually } from "@catenet/testing/Eventually"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Client } from "@modelcontextprotocol/client"
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Effect } from "effect"
 import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -16,15 +14,16 @@ import { fileURLToPath } from "node:url"
 import type { GatewayPeer } from "../../src/channel/mcp/GatewayPeer.ts"
 import * as McpGateway from "../../src/channel/mcp/McpGateway.ts"
 import * as ToolSearch from "../../src/channel/mcp/ToolSearch.ts"
+import * as McpProbes from "../harness/McpProbes.ts"
 
 const harness = (name: string) => fileURLToPath(new URL(`../harness/${name}`, import.meta.url))
-const textOf = (result: unknown) => (result as { content: ReadonlyArray<{ text: string }> }).content[0]?.text ?? ""
 const namesOf = ({ tools }: { readonly tools: ReadonlyArray<{ readonly name: string }> }) =>
   tools.map(({ name }) => name)
 
 describe("an MCP gateway", () => {
   let home: Home
-  let client: Client
+  let session: McpProbes.Connected
+  let client: McpProbes.Connected["client"]
   const brokers: Array<Broker> = []
   const servers = new Map<string, Agent>()
   const restart = new Map<string, () => void>()
@@ -53,26 +52,17 @@ describe("an MCP gateway", () => {
   beforeAll(async () => {
     home = await makeHome()
     await Promise.all([peer("desk", "McpFeatures.ts"), peer("rack", "McpServer.ts"), peer("away", undefined)])
-    const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } }
-    client = new Client({ name: "test", version: "1.0.0" }, { capabilities, versionNegotiation: { mode: "legacy" } })
-    client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { name: "Ada" } }))
-    client.setRequestHandler("sampling/createMessage", () => ({
-      model: "m",
-      role: "assistant",
-      content: { type: "text", text: "thought" }
-    }))
-    client.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///home" }] }))
-    client.setNotificationHandler("notifications/tools/list_changed", () => void changes++)
-    await client.connect(
-      new StdioClientTransport({
-        command: process.execPath,
+    session = await McpProbes.connected(
+      "2025-11-25",
+      {
         args: [agentProgram, "mcp", "gateway", "desk.env", "rack.env", "away.env"],
         env: { PATH: process.env["PATH"] ?? "", HOME: home.path },
-        cwd: home.path,
-        stderr: "ignore",
-        maxBufferSize: 32 * 1024 * 1024
-      })
+        cwd: home.path
+      },
+      "desk."
     )
+    client = session.client
+    client.setNotificationHandler("notifications/tools/list_changed", () => void changes++)
   })
   afterAll(async () => {
     await client?.close()
@@ -86,21 +76,21 @@ describe("an MCP gateway", () => {
     await Promise.all([lists("desk.weather"), lists("rack.whoami")])
     const weather = await client.callTool({ name: "desk.weather", arguments: { city: "Bern" } })
     assert.deepStrictEqual(weather.structuredContent, { sky: "clear" })
-    assert.match(textOf(await client.callTool({ name: "rack.whoami", arguments: {} })), /^\d+$/u)
+    assert.match(McpProbes.textOf(await client.callTool({ name: "rack.whoami", arguments: {} })) ?? "", /^\d+$/u)
     assert.include(client.getInstructions(), "desk, rack, away")
   })
 
   it("answers a call of an absent peer with the reason, and one of an unknown tool with the peers", async () => {
     const answer = await client.callTool({ name: "away.ping", arguments: {} })
     assert.isTrue(answer.isError)
-    assert.include(textOf(answer), "away is not there: ")
+    assert.include(McpProbes.textOf(answer), "away is not there: ")
     const unknown = await client.callTool({ name: "nowhere.ping", arguments: {} }).then(() => "answered", String)
     assert.include(unknown, "The peers are: desk, rack, away")
   })
 
-  it("lets a peer's server elicit, sample, and list the client's roots", async () => {
-    await lists("desk.ask")
-    assert.strictEqual(textOf(await client.callTool({ name: "desk.ask", arguments: {} })), "Ada,thought,file:///home")
+  it.each(McpProbes.column("gateway"))("%s", async (_, feature, passes) => {
+    await lists("desk.weather")
+    await McpProbes.tried(session, feature, passes)
   })
 
   it("passes progress and cancellation, while other calls are answered", async () => {
@@ -118,7 +108,7 @@ describe("an MCP gateway", () => {
       )
     await eventually(() => progress.length > 0, "progress comes")
     assert.deepStrictEqual(progress, ["half"])
-    assert.match(textOf(await client.callTool({ name: "rack.whoami", arguments: {} })), /^\d+$/u)
+    assert.match(McpProbes.textOf(await client.callTool({ name: "rack.whoami", arguments: {} })) ?? "", /^\d+$/u)
     abort.abort()
     assert.strictEqual(await slow, "cancelled")
     await eventually(() => existsSync(join(home.path, "mcp-server.log")), "the server hears of it")
@@ -141,18 +131,22 @@ describe("an MCP gateway", () => {
     const { tools } = many.structuredContent as { tools: ReadonlyArray<{ name: string }> }
     assert.strictEqual(tools[0]?.name, "rack.many-500")
     const given = { name: "rack.many-500", arguments: {} }
-    assert.strictEqual(textOf(await client.callTool({ name: "call_tool", arguments: given })), "500")
-    assert.strictEqual(textOf(await client.callTool({ name: "rack.many-501", arguments: {} })), "501")
-    assert.include(textOf(many), "away is not there")
+    assert.strictEqual(McpProbes.textOf(await client.callTool({ name: "call_tool", arguments: given })), "500")
+    assert.strictEqual(McpProbes.textOf(await client.callTool({ name: "rack.many-501", arguments: {} })), "501")
+    assert.include(McpProbes.textOf(many), "away is not there")
   })
 
   it("answers a result of 8 MiB, and finds a peer again that was started anew", async () => {
-    assert.lengthOf(textOf(await client.callTool({ name: "rack.huge-8", arguments: {} })), 8 * 1024 * 1024)
-    await servers.get("rack")?.[Symbol.asyncDispose]()
+    assert.lengthOf(
+      McpProbes.textOf(await client.callTool({ name: "rack.huge-8", arguments: {} })) ?? "",
+      8 * 1024 * 1024
+    )
+    servers.get("rack")?.kill()
+    await servers.get("rack")?.exited
     restart.get("rack")?.()
     await eventually(async () => {
       const answer = await client.callTool({ name: "rack.whoami", arguments: {} })
-      return answer.isError !== true && /^\d+$/u.test(textOf(answer))
+      return answer.isError !== true && /^\d+$/u.test(McpProbes.textOf(answer) ?? "")
     }, "the peer answers again")
   })
 })

@@ -212,6 +212,18 @@ describe("a caller of an MCP server behind a channel", () => {
     })
   )
 
+  it.live("may call the member's own tools more often than requests may wait", () =>
+    Effect.gen(function* () {
+      const { answers, ask, say } = yield* stage(lister)
+      yield* ask("tools/list")
+      for (let batch = 1; batch <= 2; batch++) {
+        for (let n = 0; n < 600; n++) say({ id: `${batch}:${n}`, method: "tools/call", params: { name: "agent/ping" } })
+        yield* Effect.promise(() => eventually(() => answers.length === 1 + 600 * batch, "all are answered"))
+      }
+      assert.isEmpty(answers.filter(({ error }) => error !== undefined))
+    })
+  )
+
   it.live(`may have ${McpServerProxy.maxAsked} requests without an answer, and is refused the next`, () =>
     Effect.gen(function* () {
       const { answers, ask, say } = yield* stage("cat >/dev/null")

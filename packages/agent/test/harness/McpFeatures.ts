@@ -59,6 +59,13 @@ serveStdio(() => {
     await mcpReq.log("warning", "it rains", "sky")
     return text("logged")
   })
+  server.registerTool("wait", { description: "Reports progress, then waits to be cancelled." }, async ({ mcpReq }) => {
+    const progressToken = mcpReq._meta?.progressToken
+    if (progressToken !== undefined)
+      await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress: 1, message: "half" } })
+    await new Promise<void>((resolve) => mcpReq.signal.addEventListener("abort", () => resolve()))
+    return text("never seen")
+  })
   server.registerTool("update", { description: "Changes a resource." }, async () => {
     await server.server.sendResourceUpdated({ uri: "note://one" })
     return text("updated")

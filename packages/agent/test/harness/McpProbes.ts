@@ -1,0 +1,169 @@
+/** The features of MCP, each tried by an official client at `McpFeatures.ts`, and the table of docs/mcp.md that says where each passes. */
+import { eventually } from "@catenet/testing/Eventually"
+import { assert } from "@effect/vitest"
+import { Client } from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+
+export const textOf = (result: unknown): string | undefined =>
+  (result as { content: ReadonlyArray<{ text: string }> }).content[0]?.text
+
+/** A client of a revision, and what the server has notified it of. */
+export interface Connected {
+  readonly client: Client
+  readonly isModern: boolean
+  readonly updated: Array<string>
+  readonly logged: Array<unknown>
+  /** In front of the tools' names. */
+  readonly prefix: string
+}
+
+/** Starts this program as a client would, with handlers for all that a server may ask. */
+export const connected = async (
+  revision: string,
+  start: { readonly args: Array<string>; readonly env: Record<string, string>; readonly cwd: string },
+  prefix = ""
+): Promise<Connected> => {
+  const isModern = revision >= "2026"
+  const [updated, logged]: [Array<string>, Array<unknown>] = [[], []]
+  const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } }
+  const versions = isModern
+    ? { versionNegotiation: { mode: { pin: revision } } }
+    : { versionNegotiation: { mode: "legacy" as const }, supportedProtocolVersions: [revision] }
+  const client = new Client({ name: "test", version: "1.0.0" }, { capabilities, ...versions })
+  client.setRequestHandler("elicitation/create", ({ params }) =>
+    params.mode === "url" ? { action: "decline" } : { action: "accept", content: { name: "Ada" } }
+  )
+  client.setRequestHandler("sampling/createMessage", () => ({
+    model: "m",
+    role: "assistant",
+    content: { type: "text", text: "thought" }
+  }))
+  client.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///home" }] }))
+  client.setNotificationHandler("notifications/message", ({ params }) => void logged.push(params.data))
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void updated.push(params.uri))
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      stderr: "ignore",
+      maxBufferSize: 32 * 1024 * 1024,
+      ...start
+    })
+  )
+  return { client, isModern, updated, logged, prefix }
+}
+
+const call = ({ client, prefix }: Connected, name: string, args: Record<string, unknown> = {}) =>
+  client.callTool({ name: `${prefix}${name}`, arguments: args })
+
+/** By feature, as the table names it. */
+export const probes: Readonly<Record<string, (session: Connected) => Promise<void>>> = {
+  "the server's name and instructions": async ({ client }) => {
+    assert.strictEqual(client.getServerVersion()?.name, "features")
+    assert.strictEqual(client.getInstructions(), "Ask before you look.")
+    assert.containsAllKeys(client.getServerCapabilities(), ["tools", "resources", "prompts", "completions", "logging"])
+  },
+  "tools, those of the member too": async (session) => {
+    const { tools } = await session.client.listTools()
+    const names = tools.map(({ name }) => name)
+    for (const name of ["ask", "weather", "ping"]) assert.include(names, `${session.prefix}${name}`)
+    assert.strictEqual(textOf(await call(session, "weather", { city: "Bern" })), "Bern")
+    assert.include(textOf(await call(session, "ping")), "pong")
+  },
+  "structured results": async (session) => {
+    const { tools } = await session.client.listTools()
+    assert.isDefined(tools.find(({ name }) => name === `${session.prefix}weather`)?.outputSchema)
+    const { structuredContent } = await call(session, "weather", { city: "Bern" })
+    assert.deepStrictEqual(structuredContent, { sky: "clear" })
+  },
+  "elicitation by a form, sampling, roots": async (session) => {
+    assert.strictEqual(textOf(await call(session, "ask")), "Ada,thought,file:///home")
+  },
+  "elicitation by a URL": async (session) => {
+    assert.strictEqual(textOf(await call(session, "open")), "decline")
+  },
+  "progress and cancellation": async ({ client, prefix }) => {
+    const abort = new AbortController()
+    const progress: Array<unknown> = []
+    const options = { signal: abort.signal, onprogress: ({ message = "" }) => void progress.push(message) }
+    const waiting = client.callTool({ name: `${prefix}wait`, arguments: {} }, options).then(
+      () => "answered",
+      () => "cancelled"
+    )
+    await eventually(() => progress.length > 0, "progress comes")
+    abort.abort()
+    assert.strictEqual(await waiting, "cancelled")
+  },
+  "resources, of 9 MiB too": async ({ client }) => {
+    const { contents } = await client.readResource({ uri: "note://one" })
+    assert.strictEqual((contents[0] as { blob: string }).blob.length, 12 * 1024 * 1024)
+  },
+  "resource templates and completion": async ({ client }) => {
+    const { contents } = await client.readResource({ uri: "note://of/ada" })
+    assert.deepInclude(contents[0], { blob: "ada" })
+    const ref = { type: "ref/resource" as const, uri: "note://of/{name}" }
+    const { completion } = await client.complete({ ref, argument: { name: "name", value: "al" } })
+    assert.deepStrictEqual(completion.values, ["alan"])
+  },
+  prompts: async ({ client }) => {
+    const { prompts } = await client.listPrompts()
+    assert.deepStrictEqual(
+      prompts.map(({ name }) => name),
+      ["greet"]
+    )
+    const { messages } = await client.getPrompt({ name: "greet", arguments: { name: "Ada" } })
+    assert.deepStrictEqual(messages[0]?.content, { type: "text", text: "Greet Ada." })
+  },
+  "log messages": async ({ client, isModern, logged, prefix }) => {
+    if (!isModern) await client.setLoggingLevel("warning")
+    const _meta = isModern ? { "io.modelcontextprotocol/logLevel": "warning" } : {}
+    await client.callTool({ name: `${prefix}log`, arguments: {}, _meta })
+    await eventually(() => logged.length > 0, "the message comes")
+    assert.deepStrictEqual(logged, ["it rains"])
+  },
+  "subscriptions to resources": async (session) => {
+    if (session.isModern) await session.client.listen({ resourceSubscriptions: ["note://one"] })
+    else await session.client.subscribeResource({ uri: "note://one" })
+    await call(session, "update")
+    await eventually(() => session.updated.length > 0, "the notification comes")
+    assert.deepStrictEqual(session.updated, ["note://one"])
+  }
+}
+
+const page = readFileSync(join(import.meta.dirname, "../../../../docs/mcp.md"), "utf8")
+const cellsOf = (line: string) =>
+  line
+    .split("|")
+    .slice(1, -1)
+    .map((cell) => cell.trim())
+const [head = [], , ...rows] = page
+  .slice(page.indexOf("## What passes"))
+  .split("\n")
+  .filter((line) => line.startsWith("|"))
+  .map(cellsOf)
+
+/** Each feature with a sentence on what the table says of it in this column. */
+export const column = (title: string): ReadonlyArray<readonly [rule: string, feature: string, passes: boolean]> => {
+  assert.deepStrictEqual(
+    rows.map(([feature]) => feature),
+    Object.keys(probes)
+  )
+  const at = head.indexOf(title)
+  assert.isAbove(at, 0, title)
+  return rows.map(([feature = "", ...cells]) => {
+    const passes = cells[at - 1] === "yes"
+    return [passes ? `has ${feature}` : `has no ${feature}`, feature, passes]
+  })
+}
+
+/** Tries a feature that passes, or does not. */
+export const tried = async (session: Connected, feature: string, passes: boolean): Promise<void> => {
+  const probe = probes[feature] ?? assert.fail(feature)
+  if (passes) return probe(session)
+  const failed = await probe(session).then(
+    () => false,
+    () => true
+  )
+  assert.isTrue(failed, `${feature} passes, and the table says that it does not`)
+}
