@@ -2,10 +2,29 @@ import { readAll, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
 import { start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { writeFileSync } from "node:fs"
 import { connect } from "node:net"
+import { join } from "node:path"
 
 const owner = token("3")
 const host = "db.zone.test"
+
+/** What the program prints first; it is told one line. */
+const firstLine = (command: string, args: ReadonlyArray<string>) =>
+  new Promise<string>((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] })
+    let said = ""
+    child.stderr.on("data", (data: Buffer) => (said += data.toString()))
+    child.stdin.on("error", () => undefined)
+    child.stdin.write("ping\n")
+    child.stdout.once("data", (data: Buffer) => {
+      resolve(data.toString())
+      child.kill("SIGKILL")
+    })
+    child.once("error", reject)
+    child.once("close", () => reject(new Error(said)))
+  })
 
 const world = Effect.gen(function* () {
   const edge = yield* start({ CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "100", CT_EDGE_MAX_VISITORS_PER_TUNNEL: "4" })
@@ -90,6 +109,26 @@ describe("a tunnel of kind tcp with TLS", () => {
         visitor.resume()
       }
       assert.notInclude(yield* Effect.promise(said), "in")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is served to openssl and to Python, which verify its certificate", () =>
+    Effect.gen(function* () {
+      const { edge } = yield* world
+      yield* servingAgent(edge, owner, [], (stream) => void stream.pipe(stream))
+      const root = join(edge.folder, "root.pem")
+      writeFileSync(root, edge.wildcardRoot)
+      const at = `127.0.0.1:${edge.frontDoor}`
+      const openssl = ["s_client", "-quiet", "-verify_return_error", "-verify_hostname", host, "-servername", host]
+      const python = `import socket,ssl,sys
+c=ssl.create_default_context(cafile=sys.argv[1])
+s=c.wrap_socket(socket.create_connection(("127.0.0.1",int(sys.argv[2]))),server_hostname=sys.argv[3])
+s.sendall(b"ping\\n");print(s.recv(5).decode(),end="")`
+      for (const [command, args] of [
+        ["openssl", [...openssl, "-CAfile", root, "-connect", at]],
+        ["python3", ["-c", python, root, String(edge.frontDoor), host]]
+      ] as const)
+        assert.strictEqual(yield* Effect.promise(() => firstLine(command, args)), "ping\n", command)
     }).pipe(Effect.scoped)
   )
 

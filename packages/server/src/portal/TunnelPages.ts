@@ -86,7 +86,7 @@ const deleteTunnelPage = (texts: Texts, { hostname, id, name }: Tunnel): Page =>
 })
 
 const { idFrom } = TunnelDetail
-const readName = read(Schema.Struct({ name: TunnelName }))
+const readNew = read(Schema.Struct({ name: TunnelName, kind: Schema.optionalKey(Schema.Literals(TunnelsPage.kinds)) }))
 const readGrantee = read(Schema.Struct({ grantee: Subject }))
 
 /** Bootstrap tokens that an account may make in a minute. */
@@ -221,19 +221,16 @@ export const make = Effect.map(dependencies, (state) => ({
       const { texts } = self.reader
       const typed = form["name"] ?? ""
       const again = (status: number, reason: string) => list(state, self, caller, status, { typed, reason })
-      return readName({ name: typed }).pipe(
-        Effect.flatMap(({ name }) => state.tunnels.create(caller, { name }, undefined)),
+      return readNew({ ...form, name: typed }).pipe(
+        Effect.flatMap(({ kind = "http", name }) =>
+          state.tunnels.create(caller, { name, ...(kind === "tls" ? { kind: "tcp", tls: true } : { kind }) }, undefined)
+        ),
         Effect.as(seeOther(home)),
         Effect.catchTags({
           MalformedRequest: () => again(400, texts.nameRefused),
           TunnelLimitReached: ({ limit }) => again(403, texts.limitReached(limit)),
           HostnameTaken: ({ hostname }) => again(409, texts.hostnameTaken(hostname)),
-          IdempotencyKeyReused: Effect.die,
-          // The form asks for a host name.
-          NoPortLeft: Effect.die,
-          PortLimitReached: Effect.die,
-          PortRefused: Effect.die,
-          PortTaken: Effect.die
+          IdempotencyKeyReused: Effect.die
         })
       )
     },

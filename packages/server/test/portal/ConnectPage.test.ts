@@ -19,8 +19,12 @@ writeFileSync(join(release, "agent.tgz"), "packed")
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** What the button of the page shows: the lines for a terminal, with and without Node. */
-const pageOf = Effect.fn("pageOf")(function* (name: string, change: Readonly<Record<string, unknown>> = {}) {
-  const { body } = yield* ask(ada, "/me/tunnels", { name })
+const pageOf = Effect.fn("pageOf")(function* (
+  name: string,
+  change: Readonly<Record<string, unknown>> = {},
+  more: Readonly<Record<string, unknown>> = {}
+) {
+  const { body } = yield* ask(ada, "/me/tunnels", { name, ...more })
   yield* ask(ada, `/me/tunnels/${String(body["id"])}`, change, { method: "PATCH" })
   const own = yield* headersOf(ada)
   const response = yield* TestServer.raw(`/portal/tunnels/${String(body["id"])}/install`, {
@@ -70,6 +74,15 @@ layer(
   }),
   { excludeTestServices: true, timeout: "60 seconds" }
 )("the install page", (it) => {
+  it.effect("starts an agent in port mode for a TCP service with TLS in front, which orders no certificate", () =>
+    Effect.gen(function* () {
+      const text = yield* pageOf("db", {}, { kind: "tcp", tls: true })
+      assert.include(text, "CT_AGENT_MODE=port CT_AGENT_ORIGIN=127.0.0.1:3000")
+      for (const none of ["CT_AGENT_MODE=browser", "CT_AGENT_HOSTNAME", "CT_ACME", "CT_AGENT_ORIGIN_TLS"])
+        assert.notInclude(text, none)
+    })
+  )
+
   it.effect("leads with a line for any machine where the release has programs, which installs and starts one", () =>
     Effect.gen(function* () {
       const [first, ...none] = yield* shownFor("first")

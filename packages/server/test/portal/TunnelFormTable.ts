@@ -17,7 +17,11 @@ export const tunnelForms = ({ channel }: Place) => {
   ]
   return {
     "/portal/tunnels": {
-      ways: [{ given: { name: "one" }, refuses: { name: names(60) }, accepts: { name: ["n", "ü".repeat(60)] } }]
+      ways: [
+        { given: { name: "one" }, refuses: { name: names(60) }, accepts: { name: ["n", "ü".repeat(60)] } },
+        { given: { name: "of a kind" }, refuses: {}, accepts: { kind: ["tls"] } }
+      ],
+      free: ["kind"]
     },
     "/portal/tunnels/:id/rename": {
       ways: [{ given: { name: "new" }, refuses: { name: names(60) }, accepts: { name: ["n", "x".repeat(60)] } }]

@@ -15,20 +15,22 @@ import type { Texts } from "../texts/English.ts"
 const folderOf = ({ agent_id }: Installation) => `.ct-agent-${agent_id.slice(0, 8)}`
 
 /** Whether the agent shall order a certificate: for every name, as an agent that ends TLS asks visitors to log in, too. */
-export const isOrdering = ({ hostname }: Tunnel): boolean => hostname !== null
+export const isOrdering = ({ hostname, kind }: Tunnel): boolean => hostname !== null && kind === "http"
 
-/** A tunnel with a public port is reached at `tcp:` or `udp:`. */
+/** A tunnel with a public port is reached at `tcp:` or `udp:`, one with TLS in front of a TCP service at `tls:`. */
 const portModeOf = ({ public_url = "" }: Installation) =>
   public_url.startsWith("udp:")
     ? ["CT_AGENT_MODE=port", "CT_AGENT_ORIGIN_PROTO=udp"]
-    : public_url.startsWith("tcp:")
+    : /^(?:tcp|tls):/u.test(public_url)
       ? ["CT_AGENT_MODE=port"]
       : []
 
 /** The variables of a tunnel that visitors reach by its name or port, which are none for others. */
 const namedOf = (installation: Installation, orders: boolean) => [
   ...portModeOf(installation),
-  ...(installation.hostname === null ? [] : [`CT_AGENT_HOSTNAME=${installation.hostname}`, "CT_AGENT_MODE=browser"]),
+  ...(installation.hostname === null || portModeOf(installation).length > 0
+    ? []
+    : [`CT_AGENT_HOSTNAME=${installation.hostname}`, "CT_AGENT_MODE=browser"]),
   ...(orders ? ["CT_AGENT_ORIGIN_TLS=terminate", `CT_ACME_CERT_OUT_DIR=${folderOf(installation)}/certificate`] : [])
 ]
 

@@ -4,7 +4,7 @@ import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import type { TokenSums } from "@catenet/domain/tunnels/TunnelTraffic"
 import { type Markup, markup } from "@catenet/platform/Markup"
 import { mode, shortState } from "../shell/AgentState.ts"
-import { callout, field, type Refused } from "../shell/Field.ts"
+import { callout, choice, field, type Refused } from "../shell/Field.ts"
 import { icon, type Mark, mark } from "../shell/Icons.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
@@ -94,10 +94,14 @@ const list = (texts: Texts, facts: Facts) =>
   </table>${foot(texts, facts)}`
   }</section>`
 
+/** What a new tunnel is for; `tls` is a TCP service whose TLS the edge ends. */
+export const kinds = ["http", "tcp", "tls", "udp"] as const
+
 const form = (texts: Texts, { refused }: Facts): Markup =>
   markup`<form class="panel pad" method="post" action="/portal/tunnels" aria-labelledby="new-tunnel">
     <h2 id="new-tunnel">${texts.newTunnel}</h2>
     ${field({ name: "name", label: texts.tunnelName, hint: texts.tunnelNameHint, refused })}
+    ${choice({ name: "kind", label: texts.tunnelKind, options: kinds.map((kind) => [kind, texts.tunnelKinds[kind]]) })}
     <button class="primary">${texts.createTunnel}</button>
   </form>`
 

@@ -91,6 +91,13 @@ export const english = {
   noFurtherTunnels: "There are no further tunnels.",
   tunnelName: "What is it called?",
   tunnelNameHint: `1 to ${maxTunnelName} characters, for example: photos.`,
+  tunnelKind: "How is it reached?",
+  tunnelKinds: {
+    http: "In a browser, at a host name",
+    tcp: "By TCP, at a public port",
+    tls: "By TCP in TLS, at a host name",
+    udp: "By UDP, at a public port"
+  },
   nameRefused: `Give a name of 1 to ${maxTunnelName} characters, without control characters.`,
   limitReached: (limit: number) =>
     `Your account has reached its limit of ${figure(limit)} ${limit === 1 ? "tunnel" : "tunnels"}. Delete one, or ask the operator for more.`,

@@ -129,6 +129,13 @@ export const german: Texts = {
   noFurtherTunnels: "Es gibt keine weiteren Tunnel.",
   tunnelName: "Wie soll er heißen?",
   tunnelNameHint: `1 bis ${maxTunnelName} Zeichen, zum Beispiel: fotos.`,
+  tunnelKind: "Wie wird er erreicht?",
+  tunnelKinds: {
+    http: "Im Browser, unter einem Namen",
+    tcp: "Über TCP, an einem öffentlichen Port",
+    tls: "Über TCP in TLS, unter einem Namen",
+    udp: "Über UDP, an einem öffentlichen Port"
+  },
   nameRefused: `Geben Sie einen Namen aus 1 bis ${maxTunnelName} Zeichen ohne Steuerzeichen an.`,
   limitReached: (limit) =>
     `Ihr Konto hat ${figure(limit)} Tunnel und damit sein Limit erreicht. Löschen Sie einen, oder fragen Sie den Betreiber nach mehr.`,
