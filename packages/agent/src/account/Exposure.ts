@@ -3,9 +3,10 @@
  * a machine serves a tunnel at a time.
  */
 import type { PortProtocol } from "@catenet/domain/edges/PublicPort"
+import { ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { ended } from "@catenet/domain/values/Sentence"
-import { ConfigProvider, Effect, FileSystem, Layer, Redacted } from "effect"
+import { ConfigProvider, Effect, FileSystem, Layer, Option, Redacted, Schema } from "effect"
 import { homedir, hostname } from "node:os"
 import { basename, join, resolve } from "node:path"
 import { Refused, UsageWrong } from "../Failure.ts"
@@ -38,9 +39,30 @@ interface Exposed {
 }
 
 const urlFile = (stateDir: string) => `${stateDir}/url`
-/** Where the local service was at the last run, for `ct-agent export`. */
+/** Where the local service was at the last run and what was said of it, for `ct-agent export`. */
 const originFile = (stateDir: string) => `${stateDir}/origin`
+const optionsFile = (stateDir: string) => `${stateDir}/origin-options`
 const utf8 = new TextEncoder()
+
+const { ca, host_header, insecure, listing } = ServiceEntry.fields
+/** Options of an origin that the account does not know, in the terms of the file of services. */
+const OriginOptions = Schema.Struct({ ca, host_header, insecure, listing })
+export type OriginOptions = typeof OriginOptions.Type
+const [encodeOptions, decodeOptions] = [
+  Schema.encodeSync(Schema.fromJsonString(OriginOptions)),
+  Schema.decodeUnknownOption(Schema.fromJsonString(OriginOptions))
+]
+
+/** A relative path would be another one in the file of services. */
+export const optionsOf = (variables: Readonly<Record<string, string>>): OriginOptions => {
+  const { CT_AGENT_ORIGIN_CA: authorities, CT_AGENT_ORIGIN_HOST_HEADER: header = "keep" } = variables
+  return {
+    ...(header !== "keep" && { host_header: header }),
+    ...(authorities !== undefined && { ca: resolve(authorities) }),
+    ...(variables["CT_AGENT_ORIGIN_INSECURE"] === "1" && { insecure: true }),
+    ...(variables["CT_AGENT_ORIGIN_LISTING"] === "1" && { listing: true })
+  }
+}
 
 const remedy = {
   other: "Name another one with --name.",
@@ -85,8 +107,10 @@ const exposedTunnel = Effect.fn("Exposure.of")(function* (
   const stateDir = join(base, tunnel.id)
   const kept = isFresh ? undefined : yield* keptUrl(stateDir, tunnel)
   const url = kept ?? (yield* install(account, tunnel, stateDir))
-  const origin = utf8.encode(formatOrigin(exposure.origin))
-  yield* PrivateFile.replaceAll([{ path: originFile(stateDir), bytes: origin }])
+  yield* PrivateFile.replaceAll([
+    { path: originFile(stateDir), bytes: utf8.encode(formatOrigin(exposure.origin)) },
+    { path: optionsFile(stateDir), bytes: utf8.encode(encodeOptions(optionsOf(exposure.variables))) }
+  ])
   const exposed: Exposed = { tunnel, hostname: tunnel.hostname, url, stateDir, isKept: kept !== undefined }
   return exposed
 })
@@ -144,6 +168,13 @@ export const keptOrigin = Effect.fnUntraced(function* (stateDir: string | undefi
   const path = originFile(join(folderOf({ stateDir }), id))
   const bytes = yield* Effect.orElseSucceed(PrivateFile.read(path), () => undefined)
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
+})
+
+/** What was said of it then; nothing for one of an earlier version. */
+export const keptOptions = Effect.fnUntraced(function* (stateDir: string | undefined, { id }: Tunnel) {
+  const path = optionsFile(join(folderOf({ stateDir }), id))
+  const bytes = yield* Effect.orElseSucceed(PrivateFile.read(path), () => undefined)
+  return Option.getOrElse(decodeOptions(new TextDecoder().decode(bytes)), (): OriginOptions => ({}))
 })
 
 type Place = Pick<Exposed, "hostname" | "stateDir"> & { readonly url?: string }

@@ -26,13 +26,23 @@ export const exported = Effect.gen(function* () {
   if (tunnels.length === 0 && loaded === undefined)
     return yield* new Refused({ detail: "Your account has no tunnels. Make the first one with ct-agent http 3000." })
   const origins = new Map<Tunnel, string | undefined>()
-  for (const tunnel of tunnels) origins.set(tunnel, yield* Exposure.keptOrigin(values.stateDir, tunnel))
+  const options = new Map<Tunnel, Exposure.OriginOptions>()
+  for (const tunnel of tunnels) {
+    origins.set(tunnel, yield* Exposure.keptOrigin(values.stateDir, tunnel))
+    options.set(tunnel, yield* Exposure.keptOptions(values.stateDir, tunnel))
+  }
   const yaml = yield* Effect.promise(() => import("yaml"))
   const given =
     loaded === undefined
       ? ServicesExport.empty(account.controlPlane)
       : { text: loaded.text, services: loaded.file.services }
-  const { left, open, text } = ServicesExport.write(yaml, tunnels, (tunnel) => origins.get(tunnel), given)
+  const { left, open, text } = ServicesExport.write(
+    yaml,
+    tunnels,
+    (tunnel) => origins.get(tunnel),
+    given,
+    (tunnel) => options.get(tunnel) ?? {}
+  )
   const isJson = screen.json || extname(named ?? "").toLowerCase() === ".json"
   screen.result(isJson ? JSON.stringify(yaml.parse(text), null, 2) : text.trimEnd())
   for (const reason of left) yield* Effect.logWarning(`a tunnel is not in the file: ${reason}`)

@@ -3,9 +3,10 @@
  * says; services and options that it lacks are added.
  */
 import { labelOf } from "@catenet/domain/tunnels/HostnameOwnership"
-import { schemaPath, type ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
+import { schemaPath, ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import type * as Yaml from "yaml"
+import type { OriginOptions } from "../account/Exposure.ts"
 import { printable } from "../terminal/Log.ts"
 
 export interface Given {
@@ -21,9 +22,20 @@ export interface Exported {
   readonly left: ReadonlyArray<string>
 }
 
+const ofAccount = new Set(["to", "tcp", "udp", "port", "name", "host", "join_token", "token", "bootstrap"])
+/** Options of which an account knows nothing. */
+const ownOptions = Object.keys(ServiceEntry.fields).filter((option) => !ofAccount.has(option))
+
 /** A file without services yet. */
 export const empty = (controlPlane: string): Given => ({
-  text: `# yaml-language-server: $schema=${controlPlane}${schemaPath}\n# Written by ct-agent export.\n\ncontrol_plane: ${JSON.stringify(controlPlane)}\n`,
+  text: [
+    `# yaml-language-server: $schema=${controlPlane}${schemaPath}`,
+    "# Written by ct-agent export. Your account knows tunnels, host names and public ports. The rest is the agent's own: here is",
+    `# what ct-agent http was told on this machine. Set what else a service needs: ${ownOptions.join(", ")}.`,
+    "",
+    `control_plane: ${JSON.stringify(controlPlane)}`,
+    ""
+  ].join("\n"),
   services: {}
 })
 
@@ -52,12 +64,16 @@ const isServedBy =
       ? entry.host === hostname
       : (entry.name ?? key) === name
 
-/** `originOf` answers where the service of a tunnel is on this machine, if that is known. */
+/**
+ * `originOf` answers where the service of a tunnel is on this machine, if that is known, and `optionsOf` with which options that
+ * the account does not know.
+ */
 export const write = (
   yaml: typeof Yaml,
   tunnels: ReadonlyArray<Tunnel>,
   originOf: (tunnel: Tunnel) => string | undefined,
-  { services, text }: Given
+  { services, text }: Given,
+  optionsOf: (tunnel: Tunnel) => OriginOptions = () => ({})
 ): Exported => {
   const document = yaml.parseDocument(text)
   const known = document.get("services")
@@ -86,6 +102,7 @@ export const write = (
         document.createNode(key),
         document.createNode({
           [kind === "http" ? "to" : kind]: to,
+          ...(kind === "http" && optionsOf(tunnel)),
           ...(name !== key && { name }),
           ...(host !== undefined && { host }),
           ...(port !== null && { port }),

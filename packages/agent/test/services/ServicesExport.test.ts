@@ -11,6 +11,7 @@ import { propertyRuns } from "@catenet/testing/runs"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result, Schema } from "effect"
 import * as yaml from "yaml"
+import * as Exposure from "../../src/account/Exposure.ts"
 import * as ServicesExport from "../../src/services/ServicesExport.ts"
 import * as ServicesFile from "../../src/services/ServicesFile.ts"
 
@@ -96,6 +97,8 @@ const Wanted = Schema.Union([
     isProved: Schema.Boolean
   })
 ])
+const { host_header } = ServiceEntry.fields
+const Path = Schema.optionalKey(Schema.Literals(["/etc/ca.pem", '/srv/our CAs: "all" #1.pem']))
 const some = Schema.Array(Wanted).check(Schema.isMinLength(1), Schema.isMaxLength(12))
 const runs = { arbitrary: { runs: propertyRuns } }
 
@@ -141,6 +144,36 @@ describe("the file of services and the account", () => {
     },
     runs
   )
+
+  it.prop(
+    "what was said of a local service beside its address comes back from the file",
+    [Arbitrary.schema(Schema.Struct({ host_header, insecure: Schema.Boolean, listing: Schema.Boolean, ca: Path }))],
+    ([{ ca, host_header: header, insecure, listing }]) => {
+      const said = Exposure.optionsOf({
+        ...(header !== undefined && { CT_AGENT_ORIGIN_HOST_HEADER: header }),
+        ...(ca !== undefined && { CT_AGENT_ORIGIN_CA: ca }),
+        ...(insecure && { CT_AGENT_ORIGIN_INSECURE: "1" }),
+        ...(listing && { CT_AGENT_ORIGIN_LISTING: "1" })
+      })
+      const tunnel = made({ name: TunnelName.make("shop") }, 0)
+      const { text } = ServicesExport.write(yaml, [tunnel], originOf, empty, () => said)
+      assert.deepStrictEqual({ ...read(text)["shop"] }, {
+        to: origin,
+        ...(header !== undefined && header !== "keep" && { host_header: header }),
+        ...(ca !== undefined && { ca }),
+        ...(insecure && { insecure }),
+        ...(listing && { listing })
+      } as ServiceEntry)
+    },
+    runs
+  )
+
+  it("names in the file each option of which the account knows nothing", () => {
+    const given = made({ name: TunnelName.make("shop") }, 0)
+    const { text } = ServicesExport.write(yaml, [given], originOf, empty)
+    for (const option of ["host_header", "ca", "listing", "insecure", "tls", "proxy_protocol", "tls_key"])
+      assert.match(text.split("control_plane")[0] ?? "", new RegExp(`\\b${option}\\b`, "u"))
+  })
 
   it("leaves what it cannot say to its reader: unknown local services, and two tunnels of one name", () => {
     const [cam, pi] = [TunnelName.make("Cam (2)!"), TunnelName.make("pi")]
