@@ -5,6 +5,12 @@ import { Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { group, loaded } from "./LoadedCommand.ts"
 
+const allow = Flag.String("allow").pipe(
+  Flag.atLeast(0),
+  Flag.withMetavar("RANGE"),
+  Flag.withDescription("Let in only visitors from these addresses, such as 10.0.0.0/8; may be repeated")
+)
+
 /** Command definitions for public ports. */
 const options = {
   target: Argument.String("port"),
@@ -18,6 +24,7 @@ const options = {
     Flag.withMetavar("PORT"),
     Flag.withDescription("Public port to ask for (default: one is allotted)")
   ),
+  allow,
   rm: Flag.Boolean("rm").pipe(Flag.withDefault(false), Flag.withDescription("Delete the tunnel when the command ends"))
 }
 
@@ -178,6 +185,17 @@ export const commonFlags = {
     Flag.withDefault(false),
     Flag.withDescription("Let in only visitors who log in and are on the tunnel's list")
   ),
+  allow,
+  basicAuth: Flag.String("basic-auth").pipe(
+    Flag.atLeast(0),
+    Flag.withMetavar("NAME"),
+    Flag.withDescription("Ask visitors for this name and a password, which you type (or NAME:HASH); may be repeated")
+  ),
+  rule: Flag.String("rule").pipe(
+    Flag.atLeast(0),
+    Flag.withMetavar("RULE"),
+    Flag.withDescription("A rule as in the file of services, such as 'max_body: 1 MiB'; may be repeated")
+  ),
   controlPlane: Flag.String("control-plane").pipe(
     Flag.optional,
     Flag.withMetavar("URL"),
@@ -235,6 +253,10 @@ export const http = exposing("http").pipe(
   Command.withExamples([
     { command: "ct-agent http 3000", description: "The service on port 3000 of this machine" },
     { command: "ct-agent http 3000 --login", description: "For people on the tunnel's list only" },
+    {
+      command: "ct-agent http 3000 --basic-auth ada --allow 192.0.2.0/24",
+      description: "With a password, from one network"
+    },
     { command: "ct-agent http https://localhost:8443 --insecure", description: "One with TLS of its own making" },
     { command: "ct-agent http 192.168.1.20:80 --name camera --rm", description: "Another device, temporarily" }
   ])

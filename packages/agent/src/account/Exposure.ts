@@ -3,6 +3,7 @@
  * a machine serves a tunnel at a time.
  */
 import type { PortProtocol } from "@catenet/domain/edges/PublicPort"
+import { type Rules, StoredRules } from "@catenet/domain/rules/Rules"
 import { ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { ended } from "@catenet/domain/values/Sentence"
@@ -19,6 +20,7 @@ import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as OriginConnections from "../tunnel/OriginConnections.ts"
 import type { Account } from "./AccountClient.ts"
+import * as DemandedRules from "./DemandedRules.ts"
 import { provedHostname } from "./HostnameProof.ts"
 import * as TunnelClient from "./TunnelClient.ts"
 
@@ -42,6 +44,9 @@ const urlFile = (stateDir: string) => `${stateDir}/url`
 /** Where the local service was at the last run and what was said of it, for `ct-agent export`. */
 const originFile = (stateDir: string) => `${stateDir}/origin`
 const optionsFile = (stateDir: string) => `${stateDir}/origin-options`
+/** The rules that the flags of an earlier run have demanded. */
+const rulesFile = (stateDir: string) => `${stateDir}/rules.json`
+const RulesText = Schema.fromJsonString(StoredRules)
 const utf8 = new TextEncoder()
 
 const { ca, host_header, insecure, listing } = ServiceEntry.fields
@@ -88,6 +93,22 @@ const keptUrl = Effect.fnUntraced(function* (stateDir: string, { hostname }: Tun
   return hostname === null || (URL.canParse(url) && new URL(url).hostname === hostname) ? url : undefined
 })
 
+/** Has the tunnel apply these rules, in the place of those of an earlier run. */
+const demandRules = Effect.fnUntraced(function* (account: Account, tunnel: Tunnel, stateDir: string, rules: Rules) {
+  const path = rulesFile(stateDir)
+  const bytes = yield* Effect.orElseSucceed(PrivateFile.read(path), () => undefined)
+  const known = Schema.decodeUnknownOption(RulesText)(new TextDecoder().decode(bytes))
+  yield* DemandedRules.demand(
+    account,
+    tunnel,
+    Option.getOrElse(known, () => []),
+    rules
+  )
+  const text = yield* Effect.orDie(Schema.encodeUnknownEffect(RulesText)(rules))
+  yield* PrivateFile.folder(stateDir)
+  yield* PrivateFile.replaceAll([{ path, bytes: utf8.encode(text) }])
+})
+
 /** `base` is the folder of all exposed tunnels; `isFresh` replaces existing tokens. */
 const exposedTunnel = Effect.fn("Exposure.of")(function* (
   exposure: Exposure,
@@ -95,7 +116,7 @@ const exposedTunnel = Effect.fn("Exposure.of")(function* (
   base: string,
   isFresh: boolean
 ) {
-  const { account, host, port, requiresLogin } = exposure
+  const { account, host, port, requiresLogin, rules } = exposure
   const wanted = { kind: port?.protocol ?? "http", port: port?.port, tls: port?.tls === true, host } as const
   const known = yield* TunnelClient.takeUp(account, name, wanted, { list: TunnelClient.list(account), remedy })
   const tunnel = yield* provedHostname(account, known, host, Effect.void)
@@ -105,6 +126,7 @@ const exposedTunnel = Effect.fn("Exposure.of")(function* (
       detail: `The control plane gave the tunnel ${name} no host name. Name one that has: ct-agent http PORT --name NAME.`
     })
   const stateDir = join(base, tunnel.id)
+  if (rules !== undefined) yield* demandRules(account, tunnel, stateDir, rules)
   const kept = isFresh ? undefined : yield* keptUrl(stateDir, tunnel)
   const url = kept ?? (yield* install(account, tunnel, stateDir))
   yield* PrivateFile.replaceAll([
@@ -134,6 +156,8 @@ export interface Exposure {
   readonly host?: string | undefined
   /** Only visitors who log in are let in; otherwise the tunnel's setting stays. */
   readonly requiresLogin?: boolean
+  /** What is done with requests, beside the rules that were set elsewhere; otherwise those of an earlier run stay. */
+  readonly rules?: Rules | undefined
   /** Further variables of the agent, as are those of the origin. */
   readonly variables: Readonly<Record<string, string>>
 }
@@ -191,8 +215,8 @@ const modeOf = ({ port }: Exposure, { hostname, stateDir }: Place) =>
     : { CT_AGENT_MODE: "port", CT_AGENT_ORIGIN_PROTO: port.protocol }
 
 const settingsOf = (exposure: Exposure, exposed: Place) => {
-  const { account, origin, variables } = exposure
-  return Settings.readFrom(
+  const { account, origin, rules = [], variables } = exposure
+  const read = Settings.readFrom(
     ConfigProvider.fromUnknown({
       ...variables,
       CT_AGENT_CP_URL: account.controlPlane,
@@ -202,6 +226,7 @@ const settingsOf = (exposure: Exposure, exposed: Place) => {
       ...modeOf(exposure, exposed)
     })
   )
+  return Effect.map(read, (settings): Settings.Settings => ({ ...settings, rules }))
 }
 
 const awaitService = (origin: Settings.Origin) =>

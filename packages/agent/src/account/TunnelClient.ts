@@ -1,4 +1,5 @@
 /** A user's tunnels at the control plane. */
+import { type Rules, StoredRules } from "@catenet/domain/rules/Rules"
 import { Installation, Tunnel, type TunnelKind } from "@catenet/domain/tunnels/Tunnel"
 import { Effect, Schema } from "effect"
 import { Refused } from "../Failure.ts"
@@ -85,6 +86,20 @@ export const verify = Effect.fn("TunnelClient.verify")(function* (account: Accou
 export const requireLogin = Effect.fn("TunnelClient.requireLogin")(function* (account: Account, { id }: Tunnel) {
   const body = { require_login: true }
   return yield* ask(account, { method: "PATCH", path: `/me/tunnels/${id}`, body, answer: Tunnel })
+})
+
+const Ruled = Schema.Struct({ rules: StoredRules })
+const encodeRules = Schema.encodeUnknownEffect(Ruled)
+
+/** What is done with each request to the tunnel, in this order. */
+export const rules = Effect.fn("TunnelClient.rules")(function* (account: Account, { id }: Tunnel) {
+  return (yield* ask(account, { method: "GET", path: `/me/tunnels/${id}/rules`, answer: Ruled })).rules
+})
+
+/** Replaces them all. */
+export const setRules = Effect.fn("TunnelClient.setRules")(function* (account: Account, { id }: Tunnel, wanted: Rules) {
+  const body = yield* Effect.orDie(encodeRules({ rules: wanted }))
+  yield* ask(account, { method: "PUT", path: `/me/tunnels/${id}/rules`, body, answer: Ruled })
 })
 
 export const remove = Effect.fn("TunnelClient.remove")(function* (account: Account, { id }: Tunnel) {

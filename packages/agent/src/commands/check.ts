@@ -4,7 +4,6 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect } from "effect"
 import * as ServicePlan from "../services/ServicePlan.ts"
 import * as ServicesFile from "../services/ServicesFile.ts"
-import { formatOrigin } from "../settings/OriginAddress.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 export const check = ({ file }: { readonly file: string }) =>
@@ -17,14 +16,14 @@ export const check = ({ file }: { readonly file: string }) =>
       )
     const { controlPlane, services } = yield* ServicePlan.read(file)
     const screen = yield* Screen
-    const all = Array.from(services.values(), ({ host, kind, name, origin, port, tls, tunnel }) => ({
-      name,
-      tunnel,
-      kind,
-      host: host ?? null,
-      port: port ?? null,
-      tls,
-      to: formatOrigin(origin)
+    const all = Array.from(services.values(), (plan) => ({
+      name: plan.name,
+      tunnel: plan.tunnel,
+      kind: plan.kind,
+      host: plan.host ?? null,
+      port: plan.port ?? null,
+      tls: plan.tls,
+      to: ServicePlan.originText(plan)
     }))
     if (screen.json) return screen.result(JSON.stringify({ control_plane: controlPlane, services: all }))
     for (const { host, kind, name, port, tls, to } of all) {

@@ -17,6 +17,7 @@ import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
+import { demanded, type RuleFlags } from "./rules.ts"
 
 /** A QR code of characters, two rows of it in a line: dark modules are the background of a terminal with light text. */
 const quietZone = 2
@@ -36,7 +37,7 @@ export const lines = (text: string): ReadonlyArray<string> => {
   )
 }
 
-export interface Common {
+export interface Common extends RuleFlags {
   readonly name: Option.Option<string>
   readonly host: Option.Option<string>
   readonly login: boolean
@@ -86,7 +87,7 @@ const originVariables = Effect.fnUntraced(function* (
 type OriginVariables = Readonly<Record<string, string>>
 
 export const serve = (
-  { controlPlane, host, inspect, login, name, qr, rm }: Common,
+  { controlPlane, host, inspect, login, name, qr, rm, ...rules }: Common,
   origin: OriginPlace,
   ofOrigin: Effect.Effect<OriginVariables>,
   shown: (url: string) => string = (url) => url
@@ -103,6 +104,7 @@ export const serve = (
       }),
       host: Option.getOrUndefined(host),
       requiresLogin: login,
+      rules: yield* demanded(rules),
       origin,
       name: Option.getOrUndefined(name),
       stateDir: values.stateDir,

@@ -4,8 +4,9 @@ import { UsageWrong } from "../Failure.ts"
 import { origins, toolLists, variables } from "../settings/McpVariables.ts"
 import { allowed } from "./channel.ts"
 import * as expose from "./expose.ts"
+import { noRules, type RuleFlags } from "./rules.ts"
 
-interface Options extends Omit<expose.Common, "login" | "qr"> {
+interface Options extends Omit<expose.Common, "login" | "qr" | keyof RuleFlags> {
   readonly command: ReadonlyArray<string>
   readonly public: boolean
   readonly share: boolean
@@ -42,7 +43,7 @@ export const serve = Effect.fn("mcp.serve")(function* (options: Options) {
   const origin = { _tag: "Mcp", command: command.map(word).join(" ") } as const
   const shown = (url: string) => new URL("mcp", url).href
   yield* expose.serve(
-    { ...options, login: false, qr: false, inspect: Option.orElseSome(options.inspect, () => false) },
+    { ...options, ...noRules, login: false, qr: false, inspect: Option.orElseSome(options.inspect, () => false) },
     origin,
     Effect.succeed({
       ...Object.fromEntries(given),

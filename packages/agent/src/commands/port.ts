@@ -14,11 +14,13 @@ import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
+import { demanded, noRules } from "./rules.ts"
 
 interface Options {
   readonly target: string
   readonly name: Option.Option<string>
   readonly port: Option.Option<number>
+  readonly allow: ReadonlyArray<string>
   readonly rm: boolean
   /** Of `tcp`. */
   readonly tls?: boolean
@@ -40,7 +42,7 @@ const announce = Effect.fnUntraced(function* (url: string) {
 
 const serve =
   (protocol: PortProtocol) =>
-  ({ host = Option.none(), name, port, rm, target, tls = false }: Options) =>
+  ({ allow, host = Option.none(), name, port, rm, target, tls = false }: Options) =>
     Effect.gen(function* () {
       if (tls && Option.isSome(port))
         return yield* new UsageWrong({
@@ -57,6 +59,7 @@ const serve =
         stateDir: values.stateDir,
         port: { protocol, port: Option.getOrUndefined(port), tls },
         host: Option.getOrUndefined(host),
+        rules: yield* demanded({ ...noRules, allow }),
         variables: yield* EnvironmentFile.texts(yield* configFile, Variables.exposePassedOn)
       }
       const serving = Exposure.serve(exposure, ({ url }) =>

@@ -1,6 +1,7 @@
 /** The command without a name, and `onboard`: enrolls if needed, registers, and serves until a signal or a final refusal. */
+import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect } from "effect"
+import { Effect, FileSystem } from "effect"
 import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
@@ -8,8 +9,10 @@ import * as TunnelService from "../serve/TunnelService.ts"
 import * as ServicePlan from "../services/ServicePlan.ts"
 import * as ServicesFile from "../services/ServicesFile.ts"
 import * as ServicesMetrics from "../services/ServicesMetrics.ts"
+import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { formatOrigin } from "../settings/OriginAddress.ts"
 import * as Settings from "../settings/Settings.ts"
+import * as TunnelVariables from "../settings/TunnelVariables.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
 import * as Trial from "../update/Trial.ts"
@@ -17,9 +20,39 @@ import * as TrialRole from "../update/TrialRole.ts"
 import * as UpdateLoop from "../update/UpdateLoop.ts"
 import { version } from "../Version.ts"
 
+/** What onboarding will need, unless an earlier start has stored it: reported with all other missing values. */
+const missingTokens = Effect.fnUntraced(function* (named: string | undefined, mustEnroll: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  const { CT_AGENT_STATE_DIR: folder = TunnelVariables.standardStateDir } = yield* EnvironmentFile.texts(named, [
+    "CT_AGENT_STATE_DIR"
+  ])
+  const isThere = (name: string) => Effect.orElseSucceed(fs.exists(`${folder}/${name}`), () => true)
+  const hasSecret = yield* isThere("bootstrap.secret")
+  const isEnrolled = yield* isThere("tenant")
+  return ({ bootstrap, joinToken, mode, token }: Settings.PartialValues): ReadonlyArray<Problems.Problem> =>
+    hasSecret || bootstrap !== undefined
+      ? []
+      : Problems.all(
+          mustEnroll &&
+            !isEnrolled &&
+            joinToken === undefined &&
+            Problems.unset(
+              "CT_AGENT_JOIN_TOKEN",
+              "copy the join token from the install page of the tunnel, or set CT_BOOTSTRAP"
+            ),
+          mode !== "mesh" &&
+            token === undefined &&
+            Problems.unset(
+              "CT_AGENT_TOKEN",
+              "copy the routing token of the tunnel from the portal, or set CT_BOOTSTRAP"
+            )
+        )
+})
+
 /** The settings of this start; fails with all problems at once. */
 const settings = Effect.fnUntraced(function* (mustEnroll: boolean) {
-  return yield* Settings.readForStart(yield* configFile, mustEnroll)
+  const named = yield* configFile
+  return yield* Settings.readForStart(named, yield* missingTokens(named, mustEnroll))
 })
 
 /** Ends with `restart` when a newer program has been installed; `asked` triggers a check. */

@@ -23,9 +23,11 @@ const showServices = (screen: Screen["Service"], services: NonNullable<AgentStat
   const width = (of: (service: (typeof services)[number]) => string) =>
     Math.max(0, ...services.map((each) => of(each).length))
   const [names, addresses] = [width(({ name }) => name), width(({ url }) => url ?? "-")]
-  for (const { name, origin, reason, requests, state, url } of services) {
+  for (const { last_probe, name, origin, reason, requests, state, url } of services) {
     const line = `${name.padEnd(names)}  ${state.padEnd(8)}  ${(url ?? "-").padEnd(addresses)}  ${origin}  ${requests} requests`
-    screen.result(printable(reason === undefined ? line : `${line}  (${reason})`))
+    const probe = last_probe === undefined || ["unasked", "up"].includes(last_probe.verdict) ? undefined : last_probe
+    const down = probe && `origin ${probe.origin}: ${probe.http_status ?? probe.verdict}`
+    screen.result(printable([line, ...[reason ?? down].flatMap((why) => (why ? [`(${why})`] : []))].join("  ")))
   }
 }
 

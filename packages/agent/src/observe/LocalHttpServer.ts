@@ -56,16 +56,13 @@ interface Facts {
 
 const secondsSince = (then: number, now: number) => Math.max(0, Math.floor((now - then) / 1000))
 
-const probeOf = ({ last }: Facts["probe"], now: number) =>
-  last === undefined
-    ? null
-    : {
-        origin: last.echo.origin ?? "",
-        verdict: last.echo.verdict,
-        http_status: last.echo.status ?? null,
-        took_ms: last.echo.millis,
-        secs_ago: secondsSince(last.at, now)
-      }
+const probeOf = ({ at, echo }: NonNullable<Probe["last"]>, now: number) => ({
+  origin: echo.origin ?? "",
+  verdict: echo.verdict,
+  http_status: echo.status ?? null,
+  took_ms: echo.millis,
+  secs_ago: secondsSince(at, now)
+})
 
 const pairReport = (
   { carrier, channel, keyExchange, name, peer, reason, sessions, since, state }: Pair,
@@ -85,16 +82,19 @@ const pairReport = (
 const keyExchangeReport = (counted: Facts["keyExchanges"]) =>
   Array.from(counted, ([name, counts]) => ({ key_exchange: name, ...counts }))
 
-const serviceReport = ({ hostname, metrics, name, origin, reason, state, url }: ServiceFacts) => ({
-  name,
-  state,
-  hostname: hostname ?? null,
-  url: url ?? null,
-  origin,
-  requests: metrics.requests.count ?? 0,
-  open: metrics.tasksLive(),
-  ...(reason === undefined ? {} : { reason })
-})
+const serviceReport =
+  (now: number) =>
+  ({ hostname, metrics, name, origin, reason, state, url }: ServiceFacts) => ({
+    name,
+    state,
+    hostname: hostname ?? null,
+    url: url ?? null,
+    origin,
+    requests: metrics.requests.count ?? 0,
+    open: metrics.tasksLive(),
+    ...(metrics.probe.last === undefined ? {} : { last_probe: probeOf(metrics.probe.last, now) }),
+    ...(reason === undefined ? {} : { reason })
+  })
 
 const reportStatus = ({
   services,
@@ -134,7 +134,7 @@ const reportStatus = ({
     oidc_credential: credential,
     masque_dropped_datagrams: { outbound: 0, inbound: 0 },
     events_ring_write_errors: ringWriteErrors,
-    last_probe: probeOf(probe, now),
+    last_probe: probe.last === undefined ? null : probeOf(probe.last, now),
     ...(channels.size === 0
       ? {}
       : {
@@ -147,7 +147,7 @@ const reportStatus = ({
     ...(certificate.current === undefined
       ? {}
       : { certificate: { words: certificate.current.text, secs: secondsSince(certificate.current.since, now) } }),
-    ...(services === undefined ? {} : { services: services.map(serviceReport) }),
+    ...(services === undefined ? {} : { services: services.map(serviceReport(now)) }),
     ...(settings.warnings.length === 0 ? {} : { warnings: settings.warnings }),
     healthy: Result.isSuccess(HealthCheck.check(session, now, member, pairs))
   })

@@ -28,6 +28,7 @@ import * as KeptPolicy from "../policy/KeptPolicy.ts"
 import * as PolicyClient from "../policy/PolicyClient.ts"
 import * as TunnelGate from "../policy/TunnelGate.ts"
 import * as PortForwarder from "../ports/PortForwarder.ts"
+import * as Routes from "../routes/Routes.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import type { BearerSource } from "../settings/LoginVariables.ts"
 import type * as Settings from "../settings/Settings.ts"
@@ -64,7 +65,8 @@ const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
   yield* Effect.forEach(config.warnings, (warning) => Effect.logWarning(warning), { discard: true })
   const { terminate } = config.origin
   if (config.certificate !== undefined) yield* Certificates.repair(CertificateOptions.placesOf(config.certificate))
-  yield* OriginConnections.check(config.origin)
+  for (const origin of [config.origin, ...(config.routes ?? []).flatMap(({ origins }) => origins)])
+    yield* OriginConnections.check(origin)
   if (config.mode === "mesh") yield* OriginKeys.check(yield* placesOf(config))
   return terminate === undefined ? undefined : yield* CertificatePair.watch(terminate)
 })
@@ -83,13 +85,13 @@ const enforcementOf = Effect.fnUntraced(function* (
   served: Served
 ) {
   const { identity, token } = served
-  const { mode, policyMaxAge, stateDir } = config
+  const { mode, policyMaxAge, rules, stateDir } = config
   if (pair === undefined || mode !== "browser" || identity === undefined || token === undefined) return undefined
   const client = yield* policyClientOf(config, served)
   if (client === undefined) return undefined
   const tunnel = TokenEncoding.hash(native, token)
   const file = yield* KeptPolicy.fileIn(stateDir)
-  const policy = yield* KeptPolicy.make({ client, file, tunnel, maxAgeSeconds: policyMaxAge })
+  const policy = yield* KeptPolicy.make({ client, file, tunnel, maxAgeSeconds: policyMaxAge, rules })
   return yield* TunnelGate.make(policy, client, identity.seed, yield* AgentMetrics)
 })
 
@@ -168,10 +170,13 @@ const tunnel = Effect.fnUntraced(function* (
 ) {
   const { agentId, identity, token } = onboarded
   const streams = yield* Origin.make
-  const origin = yield* OriginConnections.open(
-    config.origin,
-    yield* McpService.endpointOf(config, policyClientOf(config, onboarded))
-  )
+  const origin =
+    config.routes === undefined
+      ? yield* OriginConnections.open(
+          config.origin,
+          yield* McpService.endpointOf(config, policyClientOf(config, onboarded))
+        )
+      : yield* Routes.open(config.routes, config.origin, config.hostname ?? "")
   const enforcement = yield* enforcementOf(config, pair, onboarded)
   const ofVisitors = Effect.suspend(() =>
     config.mode === "port"

@@ -1,9 +1,9 @@
-/** What a service of the file is reached by: a host name (`to`, or `tcp` with `tls`), or a public port (`tcp`, `udp`). */
+/** What a service of the file is reached by: a host name (`to`, `routes`, `tcp` with `tls`), or a public port (`tcp`, `udp`). */
 import type { ServiceDefaults, ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
 import type { TunnelKind } from "@catenet/domain/tunnels/Tunnel"
 import { type Problem, problem } from "@catenet/platform/ConfigurationInvalid"
 
-const originOptions = ["to", "tcp", "udp"] as const
+const originOptions = ["to", "routes", "tcp", "udp"] as const
 
 /** `http` for a service with a host name. */
 export const of = ({ tcp, udp }: ServiceEntry): TunnelKind =>
@@ -19,11 +19,15 @@ const ofTls: ReadonlySet<string> = new Set(["host", "tls"])
 export const endsTls = ({ tcp, tls }: ServiceEntry): boolean => tcp !== undefined && tls === true
 
 /** `at` tells where an option is, or the service. */
-export const problemsOf = (entry: ServiceEntry, at: (key?: string) => string): ReadonlyArray<Problem> => {
+export const problemsOf = (
+  entry: ServiceEntry,
+  at: (...keys: ReadonlyArray<string>) => string
+): ReadonlyArray<Problem> => {
   const [first, second] = originOptions.filter((option) => entry[option] !== undefined)
-  if (first === undefined) return [problem(at(), "has none of to, tcp and udp", "set one of them to the local service")]
+  if (first === undefined)
+    return [problem(at(), "has none of to, routes, tcp and udp", "set one of them to the local service")]
   if (second !== undefined) return [problem(at(second), `does not work with ${first}`, "remove one of the two")]
-  if (first === "to")
+  if (first === "to" || first === "routes")
     return [
       ...(entry.port === undefined
         ? []

@@ -2,12 +2,14 @@
  * What the file of services and the environment add up to: the settings of each service, checked before anything starts. Variables
  * that say how the edge is reached and which authority issues certificates apply to every service.
  */
+import type { StoredRules } from "@catenet/domain/rules/Rules"
 import type { ServiceEntry, ServicesFile as FileSchema } from "@catenet/domain/tunnels/ServicesFile"
 import type { TunnelKind } from "@catenet/domain/tunnels/Tunnel"
 import { ConfigurationInvalid, type Problem, problem } from "@catenet/platform/ConfigurationInvalid"
 import { ConfigProvider, Effect, type FileSystem, Result } from "effect"
 import { dirname, resolve } from "node:path"
 import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
+import * as DemandedRules from "../account/DemandedRules.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { type HostPort, listenAddress } from "../settings/HostPort.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
@@ -17,8 +19,10 @@ import * as TunnelVariables from "../settings/TunnelVariables.ts"
 import * as UpdateVariables from "../settings/UpdateVariables.ts"
 import * as Variables from "../settings/Variables.ts"
 import * as OriginConnections from "../tunnel/OriginConnections.ts"
+import * as RoutePlan from "./RoutePlan.ts"
 import * as ServiceKind from "./ServiceKind.ts"
 import * as ServicesFile from "./ServicesFile.ts"
+import * as ServiceVariables from "./ServiceVariables.ts"
 
 export interface ServicePlan {
   /** Its name in the file. */
@@ -31,7 +35,12 @@ export interface ServicePlan {
   readonly port: number | undefined
   /** Visitors connect by TLS to a host name, and the edge ends it. */
   readonly tls: boolean
+  /** Where its origin is, or the first of several. */
   readonly origin: OriginPlace
+  /** Its other origins. */
+  readonly more: number
+  /** What the file demands of the tunnel. */
+  readonly rules: StoredRules
   /** Any certificate of the service is accepted. */
   readonly isInsecure: boolean
   /** The tunnel's tokens are in the file; no account is needed. */
@@ -44,6 +53,10 @@ export interface ServicePlan {
     host: string | undefined
   ) => Effect.Effect<Settings.Settings, ConfigurationInvalid, FileSystem.FileSystem>
 }
+
+/** Where its visitors go, for people. */
+export const originText = ({ isInsecure, more, origin }: ServicePlan) =>
+  `${formatOrigin(origin)}${more === 0 ? "" : ` and ${more} more`}${isInsecure ? " (any certificate)" : ""}`
 
 export interface AgentPlan {
   readonly path: string
@@ -68,44 +81,38 @@ const environment = {
 /** Passed on to every service, except for the address of the agent's own endpoints. */
 const passedOn = Variables.exposePassedOn.filter((name) => name !== TunnelVariables.variables.metricsListen.name)
 
-/** The option of the file that sets a variable. */
-const optionOf = new Map([
-  ["CT_AGENT_ORIGIN", "to"],
-  ["CT_AGENT_ORIGIN_CA", "ca"],
-  ["CT_AGENT_ORIGIN_HOST_HEADER", "host_header"],
-  ["CT_AGENT_ORIGIN_INSECURE", "insecure"],
-  ["CT_AGENT_ORIGIN_LISTING", "listing"],
-  ["CT_AGENT_HOSTNAME", "host"],
-  ["CT_AGENT_ORIGIN_TLS", "tls"],
-  ["CT_AGENT_ORIGIN_PROXY_PROTOCOL", "proxy_protocol"],
-  ["CT_AGENT_TLS_CERT", "tls_certificate"],
-  ["CT_AGENT_TLS_KEY", "tls_key"],
-  ["CT_AGENT_JOIN_TOKEN", "join_token"],
-  ["CT_AGENT_TOKEN", "token"],
-  ["CT_BOOTSTRAP", "bootstrap"]
-])
-
-/** In the terms of the file; the longest names first, of which others are a part. */
-const inTerms = (text: string) =>
-  [...optionOf]
-    .toSorted(([a], [b]) => b.length - a.length)
-    .reduce((said, [variable, option]) => said.replaceAll(variable, option), text)
-
-type At = (key?: string) => string
+type At = (...keys: ReadonlyArray<PropertyKey>) => string
 
 /** Rules between the options of one service. */
 const problemsOf = (entry: ServiceEntry, at: At): ReadonlyArray<Problem> => {
-  const { bootstrap, host, join_token, proxy_protocol, tls, tls_certificate, tls_key, token } = entry
+  const { bootstrap, host, join_token, proxy_protocol, routes, rules, tls, tls_certificate, tls_key, to, token } = entry
+  const ofOne = (["ca", "host_header", "insecure", "listing"] as const).find((key) => entry[key] !== undefined)
   const first = (["join_token", "token", "bootstrap"] as const).find((key) => entry[key] !== undefined)
   const problems: Array<Problem | false> = [
     ...ServiceKind.problemsOf(entry, at),
     proxy_protocol === "v2" &&
-      String(entry.to).startsWith("h2c://") &&
+      String(to).startsWith("h2c://") &&
       problem(at("proxy_protocol"), "does not work with h2c://", "remove one of the two"),
     first !== undefined &&
       host === undefined &&
       ServiceKind.of(entry) === "http" &&
       problem(at(first), "needs host", "set it to the tunnel's host name"),
+    routes !== undefined && ofOne !== undefined && problem(at(ofOne), "belongs to a route", "move it into routes"),
+    routes !== undefined &&
+      tls === "passthrough" &&
+      problem(at("tls"), "hides the paths that routes are for", "remove it, or routes"),
+    rules !== undefined &&
+      tls === "passthrough" &&
+      problem(at("tls"), "hides the requests that rules are for", "remove it, or rules"),
+    rules !== undefined &&
+      first !== undefined &&
+      problem(at("rules"), `needs an account, and not ${first}`, "set the rules of this tunnel in the portal"),
+    ...(rules ?? []).map(
+      ({ allow }, n) =>
+        allow === undefined &&
+        ServiceKind.of(entry) !== "http" &&
+        problem(at("rules", n), "needs HTTP", "write allow, the only rule for a public port, or remove it")
+    ),
     join_token !== undefined &&
       token === undefined &&
       problem(at("join_token"), "needs token", "copy it from the tunnel's install page"),
@@ -121,32 +128,6 @@ const problemsOf = (entry: ServiceEntry, at: At): ReadonlyArray<Problem> => {
   return problems.filter((each) => each !== false)
 }
 
-const variablesOf = (entry: ServiceEntry, origin: OriginPlace, stateDir: string, base: string) => {
-  const { bootstrap, ca, host_header, insecure, join_token, listing, proxy_protocol, tls = "terminate" } = entry
-  const { tls_certificate, tls_key, token } = entry
-  const beside = (path: string) => resolve(base, path)
-  const kind = ServiceKind.of(entry)
-  const certificate =
-    tls_certificate !== undefined && tls_key !== undefined
-      ? { CT_AGENT_TLS_CERT: beside(tls_certificate), CT_AGENT_TLS_KEY: beside(tls_key) }
-      : tls !== "passthrough" && { CT_ACME_CERT_OUT_DIR: `${stateDir}/certificate` }
-  return {
-    CT_AGENT_ORIGIN: formatOrigin(origin),
-    CT_AGENT_STATE_DIR: stateDir,
-    ...(kind === "http"
-      ? { CT_AGENT_MODE: "browser", CT_AGENT_ORIGIN_TLS: typeof tls === "string" ? tls : "terminate", ...certificate }
-      : { CT_AGENT_MODE: "port", CT_AGENT_ORIGIN_PROTO: kind }),
-    ...(ca !== undefined && { CT_AGENT_ORIGIN_CA: beside(ca) }),
-    ...(insecure === true && { CT_AGENT_ORIGIN_INSECURE: "1" }),
-    ...(listing === true && { CT_AGENT_ORIGIN_LISTING: "1" }),
-    ...(host_header !== undefined && { CT_AGENT_ORIGIN_HOST_HEADER: host_header }),
-    ...(proxy_protocol && { CT_AGENT_ORIGIN_PROXY_PROTOCOL: proxy_protocol }),
-    ...(join_token !== undefined && { CT_AGENT_JOIN_TOKEN: join_token }),
-    ...(token !== undefined && { CT_AGENT_TOKEN: token }),
-    ...(bootstrap !== undefined && { CT_BOOTSTRAP: bootstrap })
-  }
-}
-
 const serviceOf = Effect.fnUntraced(function* (
   name: string,
   entry: ServiceEntry,
@@ -155,35 +136,52 @@ const serviceOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ServicePlan, ConfigurationInvalid, FileSystem.FileSystem> {
   const problems = [...problemsOf(entry, at)]
   const { tcp, to, udp } = entry
-  const place = readOrigin(String(tcp ?? udp ?? to))
+  const kind = ServiceKind.of(entry)
+  const places = entry.routes?.flatMap(RoutePlan.originsOf) ?? [String(tcp ?? udp ?? to)]
+  const place = readOrigin(places[0] ?? "")
   if (typeof place === "string")
     return yield* new ConfigurationInvalid({
       problems: problems.length > 0 ? problems : [problem(at("to"), `is not ${place}`)]
     })
-  const origin = place._tag === "Folder" ? { ...place, path: resolve(common.base, place.path) } : place
+  const origin = ServiceVariables.placeBeside(common.base, place)
   const stateDir = `${common.stateDir}/services/${name}`
-  const variables = { ...common.variables, ...variablesOf(entry, origin, stateDir, common.base) }
-  const kind = ServiceKind.of(entry)
-  const settings = (host: string | undefined) => {
-    const named = host === undefined || kind !== "http" ? {} : { CT_AGENT_HOSTNAME: host }
-    return Settings.readFrom(ConfigProvider.fromUnknown({ ...variables, ...named }))
+  const ruled = yield* Effect.result(DemandedRules.stored(entry.rules ?? [], common.base))
+  if (Result.isFailure(ruled)) {
+    const { problem: why, remedy, rule } = ruled.failure
+    problems.push(problem(at("rules", rule, "basic_auth", "file"), why, remedy))
   }
+  const rules = Result.isSuccess(ruled) ? ruled.success : []
+  const variables = { ...common.variables, ...ServiceVariables.ofService(entry, origin, stateDir, common.base) }
+  const settings = Effect.fnUntraced(function* (host: string | undefined) {
+    const readWith = (more: Readonly<Record<string, string>>) => {
+      const named = host === undefined || kind !== "http" ? {} : { CT_AGENT_HOSTNAME: host }
+      return Settings.readFrom(ConfigProvider.fromUnknown({ ...variables, ...named, ...more }))
+    }
+    const whole: Settings.Settings = { ...(yield* readWith({})), rules }
+    if (entry.routes === undefined) return whole
+    const routes = yield* RoutePlan.read({
+      routes: entry.routes,
+      at: (route, option) => at("routes", route, option),
+      base: common.base,
+      read: readWith
+    })
+    return { ...whole, routes }
+  })
   const tried = yield* Effect.result(
-    Effect.tap(settings(kind === "http" ? (entry.host ?? "any.example") : undefined), (read) =>
-      OriginConnections.check(read.origin)
+    Effect.tap(settings(kind === "http" ? (entry.host ?? "any.example") : undefined), ({ origin, routes }) =>
+      // Those of routes have been checked with their places in the file.
+      routes === undefined ? OriginConnections.check(origin) : Effect.void
     )
   )
   if (Result.isFailure(tried))
     problems.push(
       ...tried.failure.problems
         .filter(({ variable }) => !variable.startsWith("h2c://"))
-        .map(({ problem: said, remedy, variable }) => {
-          const option = optionOf.get(variable.split(/[= ]/u)[0] ?? "")
-          return problem(
-            at(option),
-            option === undefined ? `${variable} ${inTerms(said)}` : inTerms(said),
-            remedy === undefined ? undefined : inTerms(remedy)
-          )
+        .map((each) => {
+          // Problems of routes say themselves where they are.
+          if (!each.variable.startsWith("CT_")) return each
+          const { option, said } = ServiceVariables.translated(each)
+          return problem(option === undefined ? at() : at(option), said.problem, said.remedy)
         })
     )
   if (problems.length > 0) return yield* new ConfigurationInvalid({ problems })
@@ -195,16 +193,14 @@ const serviceOf = Effect.fnUntraced(function* (
     port: entry.port,
     tls: ServiceKind.endsTls(entry),
     origin,
-    isInsecure: entry.insecure === true,
+    more: places.length - 1,
+    rules,
+    isInsecure: entry.insecure === true || entry.routes?.some(({ insecure }) => insecure === true) === true,
     hasTokens: entry.token !== undefined || entry.bootstrap !== undefined,
     stateDir,
-    fingerprint: JSON.stringify([
-      variables,
-      entry.name ?? name,
-      entry.host ?? null,
-      entry.port ?? null,
-      entry.tls ?? null
-    ]),
+    fingerprint: JSON.stringify(
+      [variables, entry.name ?? name, entry.host, entry.port, entry.tls, entry.routes, rules].map((one) => one ?? null)
+    ),
     settings
   }
 })
@@ -269,7 +265,7 @@ export const read = Effect.fn("ServicePlan.read")(function* (path: string) {
   for (const [name, entry] of Object.entries(services)) {
     if (Result.isFailure(shared)) break
     const common = { variables, stateDir, base }
-    const place: At = (key) => at(["services", name, ...(key === undefined ? [] : [key])])
+    const place: At = (...keys) => at(["services", name, ...keys])
     const plan = yield* Effect.result(serviceOf(name, ServiceKind.withDefaults(entry, defaults), common, place))
     if (Result.isSuccess(plan)) plans.set(name, plan.success)
     else problems.push(...plan.failure.problems)

@@ -29,12 +29,11 @@ import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import type { OnboardingClient } from "../onboard/OnboardingClient.ts"
 import * as ProvedRequests from "../onboard/ProvedRequests.ts"
 import * as TunnelService from "../serve/TunnelService.ts"
-import { formatOrigin } from "../settings/OriginAddress.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { Leaving } from "../tunnel/Leaving.ts"
 import { make as makeSessions, Sessions, type SharedSessions } from "../tunnel/SharedSessions.ts"
-import type { AgentPlan, ServicePlan } from "./ServicePlan.ts"
+import { type AgentPlan, originText, type ServicePlan } from "./ServicePlan.ts"
 import * as ServiceTunnel from "./ServiceTunnel.ts"
 
 /** Tunnels that are asked for at the same time. */
@@ -83,9 +82,6 @@ const stateOf = ({ metrics, step }: Running): ServiceFacts["state"] => {
   if (metrics.session.live > 0) return "online"
   return metrics.session.conn === undefined ? "starting" : "offline"
 }
-
-const originText = ({ origin, isInsecure }: ServicePlan) =>
-  isInsecure ? `${formatOrigin(origin)} (any certificate)` : formatOrigin(origin)
 
 const factsOf = (running: Running): ServiceFacts => ({
   name: running.plan.name,

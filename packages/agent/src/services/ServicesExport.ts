@@ -2,9 +2,11 @@
  * The file of services that an account's tunnels make. A file that is given keeps its text, its comments and everything that it
  * says; services and options that it lacks are added.
  */
+import { type Rules, StoredRules } from "@catenet/domain/rules/Rules"
 import { labelOf } from "@catenet/domain/tunnels/HostnameOwnership"
 import { schemaPath, ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { Schema } from "effect"
 import type * as Yaml from "yaml"
 import type { OriginOptions } from "../account/Exposure.ts"
 import { printable } from "../terminal/Log.ts"
@@ -30,7 +32,7 @@ const ownOptions = Object.keys(ServiceEntry.fields).filter((option) => !ofAccoun
 export const empty = (controlPlane: string): Given => ({
   text: [
     `# yaml-language-server: $schema=${controlPlane}${schemaPath}`,
-    "# Written by ct-agent export. Your account knows tunnels, host names and public ports. The rest is the agent's own: here is",
+    "# Written by ct-agent export. Your account knows tunnels, host names, public ports and rules. The rest is the agent's own: here is",
     `# what ct-agent http was told on this machine. Set what else a service needs: ${ownOptions.join(", ")}.`,
     "",
     `control_plane: ${JSON.stringify(controlPlane)}`,
@@ -64,25 +66,28 @@ const isServedBy =
       ? entry.host === hostname
       : (entry.name ?? key) === name
 
-/**
- * `originOf` answers where the service of a tunnel is on this machine, if that is known, and `optionsOf` with which options that
- * the account does not know.
- */
-export const write = (
-  yaml: typeof Yaml,
-  tunnels: ReadonlyArray<Tunnel>,
-  originOf: (tunnel: Tunnel) => string | undefined,
-  { services, text }: Given,
-  optionsOf: (tunnel: Tunnel) => OriginOptions = () => ({})
-): Exported => {
+const encodeRules = Schema.encodeUnknownSync(StoredRules)
+
+/** A tunnel of the account. */
+export interface Owned {
+  readonly tunnel: Tunnel
+  /** Where its service is on this machine, if that is known. */
+  readonly origin: string | undefined
+  /** What its agent was told of it there, and the account does not know. */
+  readonly options: OriginOptions
+  readonly rules: Rules
+}
+
+export const write = (yaml: typeof Yaml, tunnels: ReadonlyArray<Owned>, { services, text }: Given): Exported => {
   const document = yaml.parseDocument(text)
   const known = document.get("services")
   const all = yaml.isMap(known) ? known : new yaml.YAMLMap()
   if (all !== known) document.set("services", all)
   const [open, left, seen]: [Array<string>, Array<string>, Set<string>] = [[], [], new Set()]
   const keys = new Set(Object.keys(services))
-  for (const tunnel of tunnels) {
+  for (const { options, origin, rules, tunnel } of tunnels) {
     const { kind, name, port, tls } = tunnel
+    const ruled = rules.length > 0 && { rules: document.createNode(encodeRules(rules)) }
     const host = chosenHost(tunnel)
     if (seen.has(name)) left.push(`another tunnel is called ${name}, too; rename one of them`)
     else {
@@ -90,9 +95,10 @@ export const write = (
       const found = Object.entries(services).find(isServedBy(tunnel))?.[0]
       const entry = all.items.find(({ key }) => String(key) === found)?.value
       if (yaml.isMap(entry) && host !== undefined && !entry.has("host")) entry.set("host", host)
+      if (yaml.isMap(entry) && ruled && !entry.has("rules")) entry.set("rules", ruled.rules)
       if (found !== undefined) continue
       const key = keyOf(name, keys)
-      const to = document.createNode(originOf(tunnel) ?? null)
+      const to = document.createNode(origin ?? null)
       if (to.value === null) {
         open.push(key)
         to.comment = ` the local service: a port${kind === "http" ? ", host:port or http://host:port" : " or host:port"}`
@@ -102,11 +108,12 @@ export const write = (
         document.createNode(key),
         document.createNode({
           [kind === "http" ? "to" : kind]: to,
-          ...(kind === "http" && optionsOf(tunnel)),
+          ...(kind === "http" && options),
           ...(name !== key && { name }),
           ...(host !== undefined && { host }),
           ...(port !== null && { port }),
-          ...(tls && { tls })
+          ...(tls && { tls }),
+          ...ruled
         })
       )
     }

@@ -1,7 +1,8 @@
 /** The settings of an agent that serves a tunnel. All problems are reported, not only the first. */
+import type { Rules } from "@catenet/domain/rules/Rules"
 import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import * as VariableReader from "@catenet/platform/VariableReader"
-import { type ConfigProvider, Effect, FileSystem } from "effect"
+import { type ConfigProvider, Effect } from "effect"
 import * as CustomCa from "./CustomCa.ts"
 import * as EnvironmentFile from "./EnvironmentFile.ts"
 import * as LoginVariables from "./LoginVariables.ts"
@@ -239,52 +240,34 @@ const settingsOf = (values: Values) => {
   }
 }
 
+/** A route of a service with routes. */
+export interface RouteSettings {
+  /** An exact path, or with `*` at its end every path that begins so. */
+  readonly path: string
+  readonly stripPrefix: string | undefined
+  readonly origins: ReadonlyArray<Origin>
+  readonly health: { readonly path: string; readonly everyMillis: number } | undefined
+}
+
 /** The values of the variables, and what is made of several of them. */
-export type Settings = ReturnType<typeof settingsOf>
+export type Settings = ReturnType<typeof settingsOf> & {
+  /** Of a service of a file, instead of its one origin. */
+  readonly routes?: ReadonlyArray<RouteSettings>
+  /** What the file or the flags demand, beside what the control plane says. */
+  readonly rules?: Rules
+}
 
 /** The settings of a serving agent, from the environment and the file that `named` names. */
 export const read = (named: string | undefined) => Effect.map(EnvironmentFile.read(named, variables, rules), settingsOf)
 
-/** What onboarding will need, unless an earlier start has stored it: reported with all other missing values. */
-const missingTokens = Effect.fnUntraced(function* (named: string | undefined, mustEnroll: boolean) {
-  const fs = yield* FileSystem.FileSystem
-  const { CT_AGENT_STATE_DIR: folder = TunnelVariables.standardStateDir } = yield* EnvironmentFile.texts(named, [
-    "CT_AGENT_STATE_DIR"
-  ])
-  const isThere = (name: string) => Effect.orElseSucceed(fs.exists(`${folder}/${name}`), () => true)
-  const hasSecret = yield* isThere("bootstrap.secret")
-  const isEnrolled = yield* isThere("tenant")
-  return ({
-    bootstrap,
-    joinToken,
-    mode,
-    token
-  }: VariableReader.PartialValues<Variables>): ReadonlyArray<Problems.Problem> =>
-    hasSecret || bootstrap !== undefined
-      ? []
-      : Problems.all(
-          mustEnroll &&
-            !isEnrolled &&
-            joinToken === undefined &&
-            Problems.unset(
-              "CT_AGENT_JOIN_TOKEN",
-              "copy the join token from the install page of the tunnel, or set CT_BOOTSTRAP"
-            ),
-          mode !== "mesh" &&
-            token === undefined &&
-            Problems.unset(
-              "CT_AGENT_TOKEN",
-              "copy the routing token of the tunnel from the portal, or set CT_BOOTSTRAP"
-            )
-        )
-})
+/** Those that are set. */
+export type PartialValues = VariableReader.PartialValues<Variables>
 
 /** The same for a start, which needs more; also warns about values without effect. */
 export const readForStart = Effect.fn("Settings.readForStart")(function* (
   named: string | undefined,
-  mustEnroll: boolean
+  missing: (values: PartialValues) => ReadonlyArray<Problems.Problem>
 ) {
-  const missing = yield* missingTokens(named, mustEnroll)
   const settings = yield* EnvironmentFile.read(named, variables, (values) => [...rules(values), ...missing(values)])
   yield* EnvironmentFile.warnUnread(named, variables)
   return settingsOf(settings)

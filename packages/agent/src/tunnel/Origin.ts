@@ -80,12 +80,14 @@ export const adapted = <S extends Socket>(socket: S, host: string | undefined): 
   return host === undefined ? socket : renamed(socket, new HostRewriter(host))
 }
 
-interface Piece {
+/** What a socket is given to write. */
+export interface Piece {
   readonly chunk: Buffer | string
   readonly encoding: BufferEncoding
 }
 
-const bytesOf = ({ chunk, encoding }: Piece) => (typeof chunk === "string" ? Buffer.from(chunk, encoding) : chunk)
+export const bytesOf = ({ chunk, encoding }: Piece) =>
+  typeof chunk === "string" ? Buffer.from(chunk, encoding) : chunk
 
 /** Node's own name for the encoding of a chunk that is bytes. */
 const asBytes = "buffer" as BufferEncoding

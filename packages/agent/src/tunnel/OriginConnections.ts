@@ -7,6 +7,7 @@ import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { isIP } from "@catenet/platform/IpAddress"
 import { createSecureContext, getCACertificates, type Socket, Sockets } from "@catenet/platform/Sockets"
 import * as Http2Origin from "@catenet/proxy/internal/http2/Http2Origin"
+import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
 import { resettable } from "@catenet/wire/transport/Abort"
 import { Effect, FileSystem, Schedule, type Scope } from "effect"
 import { join } from "node:path"
@@ -29,7 +30,14 @@ export interface Opened {
   readonly pass: (opening?: Uint8Array) => Effect.Effect<Socket, Origin.OriginDown>
 }
 
-export type OpenOrigin = Settings & Opened
+/** What a probe finds; `origin` is named where it is one of several. */
+export type Found = Pick<OriginEcho, "origin" | "status" | "verdict">
+
+export type OpenOrigin = Settings &
+  Opened & {
+    /** Where it is several origins: what an echo through it finds. */
+    readonly look?: Effect.Effect<Found, never, AgentMetrics>
+  }
 
 const bothVersions = ["h2", "http/1.1"]
 
@@ -38,14 +46,15 @@ const trustOf = Effect.fnUntraced(function* ({ ca, insecure }: Settings) {
   if (ca === undefined) return { secureContext: undefined, rejectUnauthorized: !insecure }
   const fs = yield* FileSystem.FileSystem
   const pem = yield* Effect.mapError(fs.readFileString(ca), () =>
-    ConfigurationInvalid.of("CT_AGENT_ORIGIN_CA", `: ${ca} cannot be read`, "correct the path")
+    ConfigurationInvalid.of("CT_AGENT_ORIGIN_CA", `names ${ca}, which cannot be read`, "correct the path")
   )
   return yield* Effect.try({
     try: () => {
       if (!pem.includes("-----BEGIN CERTIFICATE-----")) throw new Error("no certificate")
       return { secureContext: createSecureContext({ ca: pem }), rejectUnauthorized: true }
     },
-    catch: () => ConfigurationInvalid.of("CT_AGENT_ORIGIN_CA", `: ${ca} holds no certificate`, "name a file in PEM")
+    catch: () =>
+      ConfigurationInvalid.of("CT_AGENT_ORIGIN_CA", `names ${ca}, which holds no certificate`, "name a file in PEM")
   })
 })
 
@@ -62,7 +71,7 @@ export const check = Effect.fnUntraced(function* (origin: Settings) {
   if (!isFolder)
     return yield* ConfigurationInvalid.of(
       "CT_AGENT_ORIGIN",
-      `: there is no folder ${place.path}`,
+      `names the folder ${place.path}, which does not exist`,
       "create it, or name another"
     )
 })

@@ -12,12 +12,10 @@ import type { Socket } from "node:net"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { version } from "../Version.ts"
 import type { OriginDown } from "./Origin.ts"
-import type { OpenOrigin } from "./OriginConnections.ts"
+import type { Found, OpenOrigin } from "./OriginConnections.ts"
 
 /** For connecting and answering together. */
 const probeMillis = 5_000
-
-type Found = Pick<OriginEcho, "verdict" | "status">
 
 const verdictOf = ({ code, late }: OriginDown): OriginVerdict => {
   if (late) return "timeout"
@@ -44,16 +42,20 @@ const get = (socket: Socket, path: string, host: string) =>
     return Effect.sync(() => asking.destroy())
   })
 
-/** `host` is the origin's Host header. */
-const probe = Effect.fnUntraced(function* (origin: OpenOrigin, host: string) {
+/** Connects, and asks for `path` if there is one. `host` is the Host header. */
+export const probe = Effect.fnUntraced(function* (
+  origin: OpenOrigin,
+  host: string,
+  path: string | undefined = origin.healthPath
+) {
   const { ending } = yield* AgentMetrics
   const found = Effect.acquireUseRelease(
     origin.connect(origin.proxyProtocol === "v2" ? encodeProxyHeader({}) : undefined),
     (socket): Effect.Effect<Found> => {
       guard(socket, ending(socket))
-      return origin.healthPath === undefined ? Effect.succeed({ verdict: "up" }) : get(socket, origin.healthPath, host)
+      return path === undefined ? Effect.succeed({ verdict: "up" }) : get(socket, path, host)
     },
-    (socket) => Effect.sync(() => (origin.healthPath === undefined ? socket.destroySoon() : socket.destroy()))
+    (socket) => Effect.sync(() => (path === undefined ? socket.destroySoon() : socket.destroy()))
   )
   return yield* found.pipe(
     Effect.catchTag("OriginDown", (down) => Effect.succeed<Found>({ verdict: verdictOf(down) })),
@@ -72,13 +74,17 @@ export const make = Effect.fn("OriginProbe.make")(function* (origin: OpenOrigin,
     const [took, found] =
       origin.protocol === "udp"
         ? [Duration.zero, { verdict: "unasked" } as const]
-        : yield* Effect.timed(Effect.provideService(probe(origin, hostname ?? address), AgentMetrics, metrics))
-    const echo: OriginEcho = { ...found, millis: Math.round(Duration.toMillis(took)), origin: address }
+        : yield* Effect.timed(
+            Effect.provideService(origin.look ?? probe(origin, hostname ?? address), AgentMetrics, metrics)
+          )
+    const echo: OriginEcho = { origin: address, ...found, millis: Math.round(Duration.toMillis(took)) }
     const before = metrics.probe.last?.echo.verdict
     metrics.probe.last = { echo, at: metrics.now() }
     for (const answer of waiting.splice(0)) answer(echo)
     if (before !== undefined && before !== echo.verdict)
-      yield* Effect.logInfo(`origin ${address}: ${echo.verdict}${echo.status === undefined ? "" : ` ${echo.status}`}`)
+      yield* Effect.logInfo(
+        `origin ${echo.origin}: ${echo.verdict}${echo.status === undefined ? "" : ` ${echo.status}`}`
+      )
   })
 
   const onEcho: OnEcho = (_registration, answer) => {

@@ -43,7 +43,8 @@ holds({
       "maxPending",
       "maxEvents",
       "maxEarly",
-      "maxUnread"
+      "maxUnread",
+      "maxIdleLines"
     ],
     "the agent's own work": [
       "maxNonces",

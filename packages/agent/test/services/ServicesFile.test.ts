@@ -86,6 +86,66 @@ describe("a file of services", () => {
       ":2:51: services.a.proxy_protocol does not work with h2c://"
     ],
     [
+      "an origin and routes",
+      `${head}services: { a: { to: 1, routes: [{ to: "http://b:1" }] } }`,
+      ":2:33: services.a.routes does not work with to; remove one of the two"
+    ],
+    [
+      "routes for TLS that nobody ends",
+      `${head}services: { a: { tls: passthrough, routes: [{ to: "http://b:1" }] } }`,
+      ":2:23: services.a.tls hides the paths that routes are for"
+    ],
+    [
+      "a route behind one that takes all of its requests",
+      `${head}services: { a: { routes: [{ to: "http://b:1" }, { path: /v1, to: "http://c:1" }] } }`,
+      ":2:57: services.a.routes[1].path is never reached: the route /* is before it"
+    ],
+    [
+      "options of a route that its origin has no use for",
+      `${head}services: { a: { routes: [{ to: "http://b:1", insecure: true }] } }`,
+      ":2:57: services.a.routes[0].insecure needs https:// in to"
+    ],
+    [
+      "a route to a folder that is not there",
+      `${head}services: { a: { routes: [{ to: "file:./gone", listing: true }] } }`,
+      ":2:33: services.a.routes[0].to names the folder "
+    ],
+    [
+      "a listing of routes outside of them",
+      `${head}services: { a: { routes: [{ to: "file:." }], listing: true } }`,
+      ":2:55: services.a.listing belongs to a route"
+    ],
+    [
+      "a rule that no edge can apply",
+      `${head}services: { a: { to: 1, rules: [{ mtls: { ca: a.pem } }] } }`,
+      ":2:33: services.a.rules[0] is not a supported rule (mtls is not supported)"
+    ],
+    [
+      "rules for requests that nobody reads",
+      `${head}services: { a: { to: 1, tls: passthrough, rules: [{ max_body: 1 MiB }] } }`,
+      ":2:30: services.a.tls hides the requests that rules are for"
+    ],
+    [
+      "rules without an account that has the tunnel",
+      `${head}services: { a: { to: 1, host: a.example, token: ${"ab".repeat(32)}, rules: [{ allow: [] }] } }`,
+      ":2:122: services.a.rules needs an account, and not token"
+    ],
+    [
+      "a rule for HTTP at a public port",
+      `${head}services: { a: { tcp: 1, rules: [{ allow: [] }, { max_body: 1 MiB }] } }`,
+      ":2:49: services.a.rules[1] needs HTTP; write allow"
+    ],
+    [
+      "passwords in a file that is not there",
+      `${head}services: { a: { to: 1, rules: [{ basic_auth: { file: gone } }] } }`,
+      ":2:55: services.a.rules[0].basic_auth.file names gone, which cannot be read"
+    ],
+    [
+      "hashes that are not scrypt",
+      `${head}services: { a: { to: 1, rules: [{ basic_auth: { file: ct-agent.yaml } }] } }`,
+      ":2:55: services.a.rules[0].basic_auth.file names ct-agent.yaml, which has no name with a scrypt hash in line 1"
+    ],
+    [
       "a listener that is none",
       `${head}status_listen: nine\nservices: { a: { to: 1 } }`,
       ":2:16: status_listen is not host:port"
@@ -135,7 +195,7 @@ describe("a file of services", () => {
     const { code, lines } = await checked(`${head}services:\n  ${services.join("\n  ")}`)
     assert.strictEqual(code, 3)
     assert.sameMembers(lines, [
-      "ct-agent.yaml:3:9: services.none has none of to, tcp and udp; set one of them to the local service.",
+      "ct-agent.yaml:3:9: services.none has none of to, routes, tcp and udp; set one of them to the local service.",
       "ct-agent.yaml:4:22: services.two.tcp does not work with to; remove one of the two.",
       "ct-agent.yaml:5:23: services.web.port needs tcp or udp; remove it, or write tcp or udp instead of to.",
       "ct-agent.yaml:6:25: services.host.host does not work with udp; remove it.",

@@ -92,6 +92,8 @@ export const ServiceState = Schema.Literals(["starting", "waiting", "online", "o
 const ServiceReport = Schema.Struct({
   name: Schema.String,
   state: ServiceState,
+  /** What the edge's last probe of its origin found. */
+  last_probe: Schema.optionalKey(OriginProbe),
   hostname: Schema.NullOr(Schema.String),
   url: Schema.NullOr(Schema.String),
   origin: Schema.String,

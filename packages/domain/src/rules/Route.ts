@@ -110,6 +110,20 @@ export const OriginOptions = Schema.Struct({
 })
 export type OriginOptions = typeof OriginOptions.Type
 
+/**
+ * Whether a route for this pattern takes a request for the path.
+ *
+ * @example
+ * ```ts
+ * import { deepStrictEqual } from "node:assert"
+ * import { takes } from "@catenet/domain/rules/Route"
+ *
+ * deepStrictEqual([takes("/v1/*", "/v1/a"), takes("/v1/*", "/v1"), takes("/v1", "/v1")], [true, false, true])
+ * ```
+ */
+export const takes = (pattern: PathPattern, path: string): boolean =>
+  pattern.endsWith("*") ? path.startsWith(pattern.slice(0, -1)) : path === pattern
+
 /** Origins of one route. */
 export const maxOrigins = 32
 

@@ -169,6 +169,17 @@ export type Rule = typeof Rule.Type
 export const Rules = boundedArray(maxRules, Rule)
 export type Rules = typeof Rules.Type
 
+/** Rules in the file of services or in the flags of an agent, which sets them at the control plane. */
+export const DemandedRules = boundedArray(
+  maxRules,
+  Rule.check(
+    Schema.makeFilter(({ mtls }: Rule) => mtls === undefined, {
+      expected: "a supported rule (mtls is not supported)",
+      [malformedText]: true
+    })
+  )
+)
+
 /** Rules at the control plane, where no file of the agent can be read. */
 export const StoredRules = boundedArray(
   maxRules,

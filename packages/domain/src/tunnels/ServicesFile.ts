@@ -3,7 +3,8 @@
  * serves its JSON Schema, so that editors complete and check it.
  */
 import { Schema } from "effect"
-import { HostHeader, originPlace } from "../rules/Route.ts"
+import { HostHeader, originPlace, Routes } from "../rules/Route.ts"
+import { DemandedRules } from "../rules/Rules.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { Port } from "../values/Numbers.ts"
 import { describedAs, pattern, patternBy } from "../values/Pattern.ts"
@@ -87,6 +88,12 @@ export class ServiceEntry extends Schema.Class<ServiceEntry>("ServiceEntry")({
   }),
   port: Schema.optionalKey(Port).annotateKey({
     description: "The public port of a tcp or udp service; by default one is allotted."
+  }),
+  routes: Schema.optionalKey(Routes).annotateKey({
+    description: "Origins by path, in place of to: the first route whose path fits takes a request."
+  }),
+  rules: Schema.optionalKey(DemandedRules).annotateKey({
+    description: "What is done with each request, in this order; the rules that were set elsewhere apply as well."
   }),
   name: Schema.optionalKey(
     written("Name of the tunnel in the account; by default the service's own.").pipe(Schema.decodeTo(TunnelName))

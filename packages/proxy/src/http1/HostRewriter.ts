@@ -118,7 +118,8 @@ export class HostRewriter {
   }
 }
 
-const framingOf = (
+/** Undefined where two parsers could read it differently. */
+export const framingOf = (
   encoding: string | undefined,
   [length = "0", ...more]: ReadonlyArray<string>
 ): Framing | undefined => {

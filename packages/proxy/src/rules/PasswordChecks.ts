@@ -41,6 +41,15 @@ const derived = (password: string, { cost, hash, salt }: Line) =>
     scrypt(password, salt, hash.length, options, (error, key) => (error === null ? resolve(key) : reject(error)))
   })
 
+/** A line for the users of a rule. */
+export const lineOf = async (name: string, password: string): Promise<string> => {
+  const log = 14
+  const salt = Entropy.randomBytes(16)
+  const hash = await derived(password, { name, cost: 2 ** log, salt, hash: Buffer.alloc(32) })
+  const [shownSalt, shownHash] = [salt, hash].map((bytes) => bytes.toString("base64").replace(/=+$/u, ""))
+  return `${name}:$scrypt$ln=${log},r=8,p=1$${shownSalt}$${shownHash}`
+}
+
 export class PasswordChecks {
   readonly #places = new FairPlaces(maxChecking)
   readonly #rates = new TokenBuckets(checksPerMinute)

@@ -10,7 +10,7 @@ import { temporaryRoot } from "@catenet/testing/TemporaryRoot"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
-import { mkdirSync, rmSync } from "node:fs"
+import { mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { freePort } from "../../src/Ports.ts"
 import { type Page, visitor } from "./CookieVisits.ts"
@@ -81,6 +81,10 @@ export const ended = (at: Home, args: ReadonlyArray<string>, env: Readonly<Recor
     const code = yield* Effect.promise(() => agent.exited)
     return { code, stdout: agent.stdout(), stderr: agent.lines.join("\n") }
   }).pipe(Effect.scoped)
+
+/** The access token of a stored login. */
+export const tokenIn = (path: string) =>
+  String(JSON.parse(readFileSync(join(path, ".ct-agent", "oidc-token.json"), "utf8"))["access_token"])
 
 /** Confirms the code behind this address, signed in as this person. */
 export const confirm = async (address: string, username: Address) => {

@@ -1,4 +1,5 @@
 /** `ct-agent expose`, against a real control plane and edge: by pipes as scripts run it, and on a terminal as people do. */
+import { runAgent } from "@catenet/testing/agent/Agent"
 import { hasTerminals, onTerminal } from "@catenet/testing/agent/Terminal"
 import { eventually } from "@catenet/testing/Eventually"
 import { ready } from "@catenet/testing/server/Accounts"
@@ -6,7 +7,7 @@ import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -15,7 +16,7 @@ import * as expose from "../../../agent/src/commands/expose.ts"
 import { serve } from "../../../agent/src/promise.ts"
 import { freePort } from "../../src/Ports.ts"
 import { ask } from "../gate/GateStack.ts"
-import { AccountEdge, ended, home, login, running, stack } from "./AccountStack.ts"
+import { AccountEdge, ended, home, login, running, stack, tokenIn } from "./AccountStack.ts"
 
 if (!hasTerminals) process.stderr.write("\nSKIPPED: a terminal for expose needs Linux and util-linux's script.\n\n")
 
@@ -28,10 +29,6 @@ const origin = Effect.acquireRelease(
   }),
   ({ server }) => Effect.sync(() => (server.closeAllConnections(), void server.close()))
 )
-
-/** The access token of a stored login. */
-const tokenIn = (path: string) =>
-  String(JSON.parse(readFileSync(join(path, ".ct-agent", "oidc-token.json"), "utf8"))["access_token"])
 
 layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 seconds" })("ct-agent expose", (it) => {
   it.effect("exposes a port by one command, gets the same address the next time, and leaves nothing with --rm", () =>
@@ -110,7 +107,8 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 second
       other.kill()
       yield* Effect.promise(() => other.exited)
       const file = yield* ended(at, ["export"])
-      assert.include(file.stdout, `services:\n  desk:\n    to: localhost:${port}\n    host: other.zone.test\n`)
+      const kept = `    to: localhost:${port}\n    host_header: origin\n    host: other.zone.test\n`
+      assert.include(file.stdout, `services:\n  desk:\n${kept}`)
       for (const bad of [
         ["--control-plane", "portal"],
         ["--host", "a..b"]
@@ -148,6 +146,52 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 second
       assert.notStrictEqual(hostname, "", made.stdout)
       assert.strictEqual((yield* ended(at, ["tunnel", "delete", "other"])).code, 4)
       assert.strictEqual((yield* ended(at, ["tunnel", "delete", hostname])).code, 0)
+    })
+  )
+
+  it.effect("applies the rules of its flags, which stay until other flags replace them", () =>
+    Effect.gen(function* () {
+      const at = yield* home
+      const edge = yield* AccountEdge
+      const { port } = yield* origin
+      yield* login(at, "olga@example.test", [yield* TestServer.baseUrl])
+      yield* ready
+      const ruled = ["http", String(port), "--name", "ruled"]
+      const password = { authorization: `Basic ${Buffer.from("ada:correct horse").toString("base64")}` }
+      /** Serves with these flags until visitors get this. */
+      const serves = (flags: ReadonlyArray<string>, input: string, headers: Record<string, string>, wanted: string) =>
+        Effect.gen(function* () {
+          const agent = yield* Effect.acquireRelease(
+            Effect.sync(() => runAgent(at, {}, [...ruled, ...flags], input)),
+            (one) => Effect.promise(() => one[Symbol.asyncDispose]())
+          )
+          yield* Effect.promise(() => eventually(async () => agent.stdout() !== "", "an address", 12_000))
+          const got = async () => {
+            const answer = await ask(edge, agent.stdout().trim(), headers)
+            return `${answer.status} ${String(answer.headers["x-stamp"])}`
+          }
+          yield* Effect.promise(() => eventually(async () => (await got()) === wanted, wanted, 12_000))
+        }).pipe(Effect.scoped)
+      const flags = ["--basic-auth", "ada", "--allow", "127.0.0.0/8,::1"]
+      const stamp = ["--rule", "response_headers: { set: { X-Stamp: seen } }"]
+      yield* serves([...flags, ...stamp], "correct horse\n", password, "200 seen")
+      yield* serves([], "", {}, "401 undefined")
+      yield* serves(["--rule", "max_body: 1 MiB"], "", {}, "200 undefined")
+      yield* serves(["--allow", "192.0.2.0/24"], "", {}, "403 undefined")
+      assert.include((yield* ended(at, ["export"])).stdout, "    rules:\n      - allow:\n          - 192.0.2.0/24\n")
+      for (const [args, why] of [
+        [[...ruled, "--basic-auth", "ada:hunter2"], "--basic-auth takes no password"],
+        [[...ruled, "--allow", "10.0.0.1/8"], "--allow needs an address range"],
+        [[...ruled, "--rule", "max_bdy: 1"], "--rule has max_bdy, which no rule has"],
+        [[...ruled, "--rule", "mtls: { ca: a.pem }"], "--rule needs a supported rule"],
+        [[...ruled, "--rule", "basic_auth: { file: absent }"], "--rule names absent, which cannot be read"],
+        [["tcp", "22", "--host", "ssh.example.net"], "--host needs --tls"]
+      ] as const) {
+        const { code, stderr } = yield* ended(at, args)
+        assert.strictEqual(code, 2, stderr)
+        assert.include(stderr, why)
+        assert.notInclude(stderr, "hunter2")
+      }
     })
   )
 

@@ -1,4 +1,7 @@
-/** One agent with a file of services, against a real control plane and edge. */
+/**
+ * One agent with a file of services, against a real control plane and edge.
+ * One file, since all cases share the two and the ports that the edge offers.
+ */
 import { eventually } from "@catenet/testing/Eventually"
 import { ready } from "@catenet/testing/server/Accounts"
 import * as TestServer from "@catenet/testing/server/TestServer"
@@ -11,7 +14,7 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { freePort } from "../../src/Ports.ts"
 import { ask } from "../gate/GateStack.ts"
-import { AccountEdge, ended, home, login, publicPort, publicUdpPort, running, stack } from "./AccountStack.ts"
+import { AccountEdge, ended, home, login, publicPort, publicUdpPort, running, stack, tokenIn } from "./AccountStack.ts"
 
 /** A local service that says its name; `/slow` is answered when `finish` is called. */
 const origin = (name: string) =>
@@ -199,6 +202,77 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "180 second
 
       again.kill("SIGTERM")
       assert.strictEqual(yield* Effect.promise(() => again.exited), 0, again.lines.join("\n"))
+    })
+  )
+
+  it.effect("has its rules applied, and keeps those that were set elsewhere", () =>
+    Effect.gen(function* () {
+      const at = yield* home
+      const edge = yield* AccountEdge
+      const one = yield* origin("one")
+      const base = yield* TestServer.baseUrl
+      yield* login(at, "olga@example.test", [base])
+      yield* ready
+      const args = ["--config", "ct-agent.yaml"]
+      const write = (rules: ReadonlyArray<object>) =>
+        writeFileSync(
+          join(at.path, "ct-agent.yaml"),
+          `state_dir: state\nservices: ${JSON.stringify({ ruled: { to: one.port, name: "file", rules } })}\n`
+        )
+      const api = async <A>(path: string, rules?: ReadonlyArray<object>) => {
+        const headers = { authorization: `Bearer ${tokenIn(at.path)}`, "content-type": "application/json" }
+        const put = { method: "PUT", body: JSON.stringify({ rules }) }
+        return (await (await fetch(`${base}${path}`, { headers, ...(rules && put) })).json()) as A
+      }
+      const stamp = (value: string) => ({ response_headers: { set: { "X-Stamp": value } } })
+      const elsewhere = { max_body: "1 MiB" }
+      write([stamp("a")])
+      const first = yield* running(at, args)
+      yield* Effect.promise(() => first.said("event: registered"))
+      const own = yield* Effect.promise(async () => {
+        const all = await api<ReadonlyArray<{ id: string; name: string; hostname: string }>>("/me/tunnels")
+        return all.find(({ name }) => name === "file") ?? assert.fail("no tunnel")
+      })
+      const path = `/me/tunnels/${own.id}/rules`
+      const has = (rules: ReadonlyArray<object>) =>
+        Effect.promise(() =>
+          eventually(
+            async () => JSON.stringify((await api<{ rules: unknown }>(path)).rules) === JSON.stringify(rules),
+            `the rules ${JSON.stringify(rules)}`,
+            12_000
+          )
+        )
+      const stamped = (value: string | undefined) =>
+        Effect.promise(() =>
+          eventually(
+            async () => (await ask(edge, `https://${own.hostname}/`)).headers["x-stamp"] === value,
+            `the stamp ${value}`,
+            12_000
+          )
+        )
+      yield* has([stamp("a")])
+      yield* stamped("a")
+
+      yield* Effect.promise(() => api(path, [elsewhere, stamp("a")]))
+      write([stamp("b")])
+      assert.strictEqual((yield* ended(at, ["reload", ...args])).stdout, "changed ruled\n")
+      yield* has([stamp("b"), elsewhere])
+      yield* stamped("b")
+
+      // What was taken away elsewhere is there again after a start.
+      first.kill("SIGTERM")
+      yield* Effect.promise(() => first.exited)
+      yield* Effect.promise(() => api(path, [elsewhere]))
+      yield* running(at, args)
+      yield* has([stamp("b"), elsewhere])
+      write([])
+      yield* ended(at, ["reload", ...args])
+      yield* has([elsewhere])
+      yield* stamped(undefined)
+      assert.match(
+        (yield* ended(at, ["export"])).stdout,
+        /^ {2}file:\n {4}to: #.*\n {4}rules:\n {6}- max_body: 1 MiB$/mu
+      )
     })
   )
 

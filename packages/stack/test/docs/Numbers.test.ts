@@ -40,6 +40,9 @@ const numbers: ReadonlyArray<
     "patience",
     shortened
   ],
+  ["agent", "Three failures within ", " take", "domain/src/rules/OriginHealth.ts", "windowMillis", milliseconds],
+  ["agent", "It stays out for ", ",", "domain/src/rules/OriginHealth.ts", "firstMillis", milliseconds],
+  ["agent", "for twice as long, at most ", ";", "domain/src/rules/OriginHealth.ts", "longestMillis", milliseconds],
   ["edge", "sent no heartbeat for ", ".", "server/src/edges/EdgeAddressStore.ts", "liveSeconds", (n) => `${n} s`],
   ["edge", "does not apply an order within ", " ", "edge/src/processes/WorkerHandle.ts", "applyTimeout", shortened],
   ["edge", "kills one that is silent for ", ".", "edge/src/processes/Workers.ts", "silenceMillis", milliseconds],

@@ -39,7 +39,11 @@ class Place extends Context.Service<
       plane.meshPort = world.mesh
       const folder = yield* temporaryFolder
       const { kinds, passing, unknown } = yield* kindsIn(folder)
-      const names = [...Object.keys(kinds), "distrusted", "passed"]
+      const routes = Object.entries(kinds).map(([kind, { options = "host_header: keep", to }]) => {
+        const own = /^\d+$/u.test(to) ? `http://localhost:${to}` : to
+        return `      - { path: /${kind}/*, strip_prefix: /${kind}, to: ["${own}"], ${options} }\n`
+      })
+      const names = [...Object.keys(kinds), "distrusted", "passed", "routed"]
       const hostOf = (kind: string, tier: string) => `${kind}-${tier}.zone.test`
       const own = mintPair(names.map((kind) => hostOf(kind, "own")))
       writeFileSync(join(folder, "own.pem"), own.cert)
@@ -56,7 +60,12 @@ class Place extends Context.Service<
             kind === "passed"
               ? ["tls: passthrough", `ca: ${passing.ca}`]
               : ["tls_certificate: own.pem", "tls_key: own.key"]
-          const lines = [`to: "${to}"`, `host: ${host}`, `token: "${token}"`, ...tls]
+          const lines = [
+            kind === "routed" ? `routes:\n${routes.join("")}` : `to: "${to}"`,
+            `host: ${host}`,
+            `token: "${token}"`,
+            ...tls
+          ]
           services += `  ${kind}-${tier}:\n${[...lines, ...(options === undefined ? [] : [options])].map((line) => `    ${line}\n`).join("")}`
         }
       writeFileSync(
@@ -96,7 +105,7 @@ class Place extends Context.Service<
   )
 }
 
-const overHttp1 = (tier: Tier) =>
+const overHttp1 = (tier: Tier, path = "/") =>
   Effect.flatMap(BothTiers.dial(tier, "http/1.1"), (socket) =>
     Effect.promise(async () => {
       const said: Array<string> = []
@@ -104,6 +113,7 @@ const overHttp1 = (tier: Tier) =>
       for (let n = 0; n < 2; n++) {
         const asked = requestHttp1({
           createConnection: () => socket,
+          path,
           headers: { host: tier.host, connection: "keep-alive" }
         })
         asked.end()
@@ -114,12 +124,12 @@ const overHttp1 = (tier: Tier) =>
     })
   )
 
-const overHttp2 = (tier: Tier) =>
+const overHttp2 = (tier: Tier, path = "/") =>
   Effect.flatMap(BothTiers.dialHttp2(tier), (session) =>
     Effect.promise(() =>
       Promise.all(
         [1, 2].map(async () => {
-          const stream = session.request({ ":path": "/", ":authority": tier.host })
+          const stream = session.request({ ":path": path, ":authority": tier.host })
           const [fields] = (await once(stream, "response")) as [Readonly<Record<string, unknown>>]
           return `${String(fields[":status"])} ${await text(stream)}`
         })
@@ -137,6 +147,20 @@ layer(Place.layer, { excludeTestServices: true, timeout: "120 seconds" })("an or
             const wanted = `200 ${says ?? `${sees(tier.host)} HTTP/${http} 127.0.0.1`}`
             assert.deepStrictEqual(yield* ask(tier), [wanted, wanted], `${kind}, ${tier.name}`)
           }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("of each kind is reached by a route of its own at one service", () =>
+    Effect.gen(function* () {
+      const { kinds, tiersOf } = yield* Place
+      for (const tier of tiersOf("routed")) {
+        for (const ask of [overHttp1, overHttp2])
+          for (const [kind, { http, says, sees }] of Object.entries(kinds)) {
+            const wanted = `200 ${says ?? `${sees(tier.host)} HTTP/${http} 127.0.0.1`}`
+            assert.deepStrictEqual(yield* ask(tier, `/${kind}/`), [wanted, wanted], `${kind}, ${tier.name}`)
+          }
+        assert.match((yield* overHttp2(tier, "/unknown"))[1] ?? "", /^404 /u, tier.name)
+      }
     }).pipe(Effect.scoped)
   )
 
