@@ -7,6 +7,7 @@
  * only an agent that answers from an order of its own, never an origin: anybody can send what an authority sends.
  */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
+import { admits } from "@catenet/domain/rules/Evaluation"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { silenceMillis } from "@catenet/proxy/internal/http1/FirstByte"
@@ -215,7 +216,10 @@ export class VisitorRouter extends Context.Service<
       const here = () => serveHere(destination, route, socket)
       // Every edge knows every host; where the tunnel has no agent here, it may have one at the edge that it is bound to.
       const isHere = source === "peer" || agents.tunnel(route.token)?.connected === true
-      return isHere ? here() : orHere(host, socket, here)
+      // The other edge would judge this edge's address, which the rules may allow.
+      const aboutAddresses = (routes.rules(route.token) ?? []).filter(({ allow }) => allow !== undefined)
+      const mayPass = admits(aboutAddresses, socket.remoteAddress ?? "")
+      return isHere || !mayPass ? here() : orHere(host, socket, here)
     }
 
     return VisitorRouter.of({ serve, open: () => open })

@@ -8,9 +8,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { copyFileSync } from "node:fs"
 import { createServer } from "node:http"
-import type { Socket } from "node:net"
+import { connect as connectTcp, type Socket } from "node:net"
 import { join } from "node:path"
-import { TLSSocket } from "node:tls"
+import { connect as connectTls, TLSSocket } from "node:tls"
 import { resetsPerMinute } from "../../src/terminate/RapidResetLimiter.ts"
 
 const T = token("a")
@@ -68,6 +68,34 @@ describe("two edges", () => {
       assert.match(yield* ask(serving.wildcardRoot, "app.zone.test"), /gelb$/)
       const metrics = yield* Effect.promise(() => receiving.metrics())
       assert.strictEqual(metrics['ct_edge_peer_visitors_total{direction="to_peer"}'], 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("forward no visitor whose own address the rules refuse, though they allow the address of the edge", () =>
+    Effect.gen(function* () {
+      const host = "app.zone.test"
+      const { receiving, serving } = yield* two([host])
+      for (const edge of [receiving, serving]) {
+        yield* Effect.promise(() => edge.authorize(T, host, "gelb"))
+        const headers = { "x-ct-routing-token": T }
+        const body = [{ allow: ["127.0.0.1/32"] }, { max_body: "1 MiB" }]
+        yield* Effect.promise(() => edge.admin("POST", "/internal/tunnel/rules", { headers, body }))
+      }
+      const origin = createServer((_request, response) => void response.end("served"))
+      yield* servingAgent(serving, T, [host], (stream) => void origin.emit("connection", stream))
+      const statusFrom = (localAddress: string) =>
+        Effect.promise(async () => {
+          // Both edges of a test have wildcards of their own.
+          const ca = [serving.wildcardRoot, receiving.wildcardRoot]
+          const under = connectTcp({ host: "127.0.0.1", port: receiving.frontDoor, localAddress })
+          const visitor = connectTls({ socket: under, servername: host, ca })
+          visitor.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+          const answer = (await readAll(visitor)).toString()
+          visitor.destroy()
+          return answer.slice(0, 12)
+        })
+      assert.strictEqual(yield* statusFrom("127.0.0.1"), "HTTP/1.1 200")
+      assert.strictEqual(yield* statusFrom("127.0.0.3"), "HTTP/1.1 403")
     }).pipe(Effect.scoped)
   )
 
