@@ -17,7 +17,7 @@ const onStack =
   }
 
 /** Run only when asked for by name. */
-const long = new Set(["soak", "rest", "api", "scale", "portal", "peers", "drain", "terminate"])
+const long = new Set(["soak", "rest", "api", "scale", "portal", "peers", "drain", "terminate", "mcp"])
 
 const groups: Readonly<Record<string, { readonly title: string; readonly run: Group }>> = {
   start: { title: "Cold start", run: async () => (await import("./coldStart.ts")).rows() },
@@ -28,6 +28,7 @@ const groups: Readonly<Record<string, { readonly title: string; readonly run: Gr
   mesh: { title: "Through the mesh plane (Noise)", run: async () => (await import("./data/mesh.ts")).rows() },
   ports: { title: "Through public ports", run: async () => (await import("./data/ports.ts")).rows() },
   channels: { title: "Channels", run: async () => (await import("./data/channels.ts")).rows() },
+  mcp: { title: "Calls of MCP tools", run: async () => (await import("./mcp.ts")).rows() },
   ladder: { title: "At a constant rate", run: async () => (await import("./data/ladder.ts")).rows() },
   processor: { title: "Processor time of relaying", run: async () => (await import("./data/processor.ts")).rows() },
   terminate: { title: "TLS that ends at the agent", run: async () => (await import("./data/terminate.ts")).rows() },
