@@ -12,7 +12,7 @@ export interface Facts {
   readonly secrets: Secrets
   /** Whether the edge listens on UDP as well. */
   readonly quic: boolean
-  readonly demo: { readonly demoHostname: string; readonly ownHostname: string } | undefined
+  readonly demo: { readonly demoHostname: string } | undefined
 }
 
 const near = (path: string) => {
@@ -37,8 +37,8 @@ const demoLines = (facts: Facts): ReadonlyArray<string> => {
     "  Try it:",
     `    curl --cacert ${near(folder.developmentRoot)} ${resolve} ${page}`,
     "",
-    `  Expose your own port at ${visit(facts, demo.ownHostname)} (here 3000):`,
-    `    CT_AGENT_ORIGIN=127.0.0.1:3000 npx ct-agent --config ${near(folder.ownTunnel)}`,
+    "  Give your own port a public address (here 3000):",
+    `    npx ct-agent http 3000 --config ${near(folder.accountFile)}`,
     "",
     "  Call another agent over a channel that the edge cannot read:",
     `    echo "a haiku" | npx ct-agent channel --config ${near(folder.demoCaller)}`,

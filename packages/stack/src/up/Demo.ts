@@ -1,6 +1,6 @@
 /**
- * The demo tunnel and the one that waits for the user's own port, made on the first start through the routes that every
- * operator uses: provision, join token, authorize. Later starts only repeat the authorization, which changes nothing.
+ * The demo tunnel, made on the first start through the routes that every operator uses: provision, join token, authorize. Later
+ * starts only repeat the authorization, which changes nothing.
  */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { AgentId, Tenant } from "@catenet/domain/enrollment/AgentStatus"
@@ -22,7 +22,6 @@ import * as TunnelFile from "./TunnelFile.ts"
 /** Further names below this one are covered by the development certificate; a wildcard of one label is not accepted. */
 export const zone = "catenet.localhost"
 export const demoHostname = "hello.localhost"
-export const ownHostname = "my.localhost"
 
 /** The demo user's subject, as the identity provider names it in a token. */
 const subjectOf = (token: Effect.Effect<Redacted.Redacted, DemoFailed>) =>
@@ -103,7 +102,7 @@ export const known = (settings: UpSettings, folder: StackFolder) => {
   })
 }
 
-/** Makes both tunnels and returns the agent of the demo tunnel. */
+/** Makes the demo tunnel and returns its agent. */
 export const prepare = Effect.fn("Demo.prepare")(function* (
   settings: UpSettings,
   folder: StackFolder,
@@ -117,12 +116,6 @@ export const prepare = Effect.fn("Demo.prepare")(function* (
     state: folder.demoAgent,
     name: "hello",
     hostname: demoHostname
-  })
-  yield* ensureTunnel(client, settings, folder, subject, {
-    file: folder.ownTunnel,
-    state: folder.ownAgent,
-    name: "my",
-    hostname: ownHostname
   })
   return agentOf(settings, folder, variables)
 })

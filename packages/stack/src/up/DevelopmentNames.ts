@@ -109,7 +109,7 @@ export const ensureDevelopmentCertificates = Effect.fn("DevelopmentNames.ensure"
   })
 })
 
-const base = ["localhost", Environments.portalHost, Demo.demoHostname, Demo.ownHostname, `*.${Demo.zone}`]
+const base = ["localhost", Environments.portalHost, Demo.demoHostname, `*.${Demo.zone}`]
 
 /** More names would make a certificate that handshakes notice. */
 const most = 500

@@ -47,7 +47,7 @@ export const portalUrl = ({ frontDoor: { port } }: UpSettings) =>
   `https://${portalHost}${port === 443 ? "" : `:${port}`}`
 
 /** The provider calls itself `localhost`: another host than the portal, as in a real deployment. */
-const issuer = ({ identityProvider }: UpSettings) => `http://localhost:${identityProvider.port}/realms/${realm}`
+export const issuer = ({ identityProvider }: UpSettings) => `http://localhost:${identityProvider.port}/realms/${realm}`
 
 export const ofIdentityProvider = (settings: UpSettings, folder: StackFolder, secrets: Secrets): Environment => ({
   CT_IDP_LISTEN: address(settings.identityProvider),

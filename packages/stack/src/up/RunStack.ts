@@ -153,7 +153,9 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   yield* Effect.all([edge, ...(demo ? [start(Programs.demoOrigin(settings))] : [])], { concurrency: "unbounded" })
   if (demo) {
     yield* step("Demo tunnel and channel ...")
-    const token = yield* Effect.cached(DemoAccess.tokenOf(settings, secrets))
+    const login = yield* Effect.cached(DemoAccess.loginOf(settings, secrets))
+    const token = Effect.map(login, ({ accessToken }) => accessToken)
+    DemoAccess.writeAccount(settings, folder, yield* login)
     const tunnel = yield* Demo.prepare(settings, folder, secrets, token)
     yield* DemoCertificate.follow(settings, folder, step)
     const serving = early === undefined ? start(tunnel) : early.pipe(Effect.catch(() => start(tunnel)))
@@ -162,7 +164,7 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
     })
     yield* start(member)
   }
-  const shown = demo ? { demoHostname: Demo.demoHostname, ownHostname: Demo.ownHostname } : undefined
+  const shown = demo ? { demoHostname: Demo.demoHostname } : undefined
   const quic = QuicProgram.find() !== undefined && passed.edge["CT_EDGE_QUIC"] !== "off"
   process.stdout.write(`${banner({ settings, folder, secrets, quic, demo: shown })}\n`)
   if (passed.controlPlane["CT_CP_RELEASES_DIR"] === undefined) yield* AgentReleases.prepare(folder, secrets.releaseSeed)

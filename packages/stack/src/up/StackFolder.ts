@@ -17,8 +17,8 @@ export interface StackFolder {
   readonly wildcardKey: string
   readonly demoAgent: string
   readonly demoTunnel: string
-  readonly ownAgent: string
-  readonly ownTunnel: string
+  readonly account: string
+  readonly accountFile: string
   readonly demoCaller: string
   readonly demoCallerState: string
   readonly demoMemberState: string
@@ -43,8 +43,8 @@ export const at = (path: string): StackFolder => {
     wildcardKey: inside("demo-zone-key.pem"),
     demoAgent: inside("demo-agent"),
     demoTunnel: inside("demo-tunnel.env"),
-    ownAgent: inside("my-agent"),
-    ownTunnel: inside("my-tunnel.env"),
+    account: inside("my-account"),
+    accountFile: inside("my-account.env"),
     demoCaller: inside("demo-caller.env"),
     demoCallerState: inside("demo-caller"),
     demoMemberState: inside("demo-member")

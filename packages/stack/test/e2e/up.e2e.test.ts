@@ -7,9 +7,13 @@ import { eventually } from "@catenet/testing/Eventually"
 import { agent, catenet, endsWithUs, Stack } from "@catenet/testing/stack/e2e/Stack"
 import { ask, type Target } from "@catenet/testing/stack/e2e/Visitor"
 import { createHmac } from "node:crypto"
+import { once } from "node:events"
 import { existsSync, readFileSync, statSync } from "node:fs"
-import { connect, createServer } from "node:net"
+import { createServer as createHttpServer } from "node:http"
+import { type AddressInfo, connect, createServer } from "node:net"
+import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { root } from "../architecture/Imports.ts"
 import { owner, ownersToken } from "./People.ts"
 import { provision } from "./Tunnel.ts"
 
@@ -57,7 +61,7 @@ describe("catenet up", () => {
       "curl --cacert",
       "development-root.pem",
       "demo@catenet.localhost",
-      "CT_AGENT_ORIGIN=127.0.0.1:3000 npx ct-agent --config"
+      "npx ct-agent http 3000 --config"
     ])
       assert.include(stdout, text)
     assert.isBelow(stdout.split("\n").length, 40)
@@ -231,6 +235,30 @@ describe("catenet up", () => {
     assert.strictEqual((await stack.status())["agents"], 1, "a second start redeems nothing again")
     assert.strictEqual(keysOfCaller(), keys, "a second start makes no new keys")
     assert.include(await callsDemoChannel(), "a haiku")
+  })
+
+  it("gives a local port the public address that the README's second command prints", async () => {
+    const readme = readFileSync(join(root, "README.md"), "utf8")
+    const [, command = "", shown = ""] = /```sh\n(npx ct-agent .+)\n```\n\n```text\n(.+)\n```/u.exec(readme) ?? []
+    const printed = (port: number, frontDoor: number) =>
+      new RegExp(`^https://[a-z0-9-]+-${port}-[0-9a-f]{8}\\.localhost:${frontDoor}/$`, "u")
+    assert.match(shown, printed(3000, 8443))
+    const origin = createHttpServer((_, response) => response.end("my own port")).listen(0, "127.0.0.1")
+    await once(origin, "listening")
+    const { port } = origin.address() as AddressInfo
+    const [, , ...words] = command.replace("3000", `${port}`).replace(".catenet", stack.path()).split(" ")
+    const started = agent(words)
+    try {
+      await eventually(() => started.stdout.endsWith("\n"), "an address", 60_000)
+      const address = started.stdout.trim()
+      assert.match(address, printed(port, stack.ports.frontDoor))
+      const target = { ...hello(), host: new URL(address).hostname }
+      const body = () => ask(target).then((answer) => answer.body.toString(), String)
+      await eventually(async () => (await body()) === "my own port", "the visitor's answer", 30_000)
+    } finally {
+      await started.stop("SIGINT")
+      origin.close()
+    }
   })
 })
 

@@ -26,8 +26,7 @@ const printed = (demo: boolean, quic = true) =>
   Effect.gen(function* () {
     const settings = yield* Settings.read
     const folder = StackFolder.at(join(process.cwd(), settings.folder))
-    const names = { demoHostname: Demo.demoHostname, ownHostname: Demo.ownHostname }
-    return banner({ settings, folder, secrets, quic, demo: demo ? names : undefined })
+    return banner({ settings, folder, secrets, quic, demo: demo ? { demoHostname: Demo.demoHostname } : undefined })
   }).pipe(Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({}))))
 
 describe("what `npm start` prints", () => {
