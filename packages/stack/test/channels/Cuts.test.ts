@@ -193,6 +193,10 @@ const linked = Effect.fn("linked")(function* (owner: string, row: string) {
   return { channel, id }
 })
 
+/** Says what did not happen, which the end of the whole test does not. */
+const named = <A, E, R>(what: string, step: Effect.Effect<A, E, R>) =>
+  Effect.timeoutOrElse(step, { duration: "60 seconds", orElse: () => Effect.die(`did not happen: ${what}`) })
+
 const ok = ({ status }: { readonly status: number }) => assert.strictEqual(status, 200)
 
 /** How a right ends: what is there before, for each row, and what takes it away. */
@@ -314,10 +318,10 @@ layer(Layer.merge(stack, surroundings), { excludeTestServices: true, timeout: "1
       Effect.gen(function* () {
         const { first, second, way } = yield* Edges
         const channel = yield* channelOf("ada", "rekeyed")
-        const session = yield* talk("front door", channel, "rekeyed")
+        const session = yield* named("both talk", talk("front door", channel, "rekeyed"))
         const rekeying = { channel, operator_pubkey: keyOf("successor"), confirm_rekey: true }
         ok(yield* ask(account("ada"), "/me/channels", rekeying))
-        yield* session.ended
+        yield* named("the session ends", session.ended)
         // The first of the two edges that hears of it ends the session.
         yield* until(openOrders, (open) => open === 0)
         way.sever()
@@ -326,7 +330,10 @@ layer(Layer.merge(stack, surroundings), { excludeTestServices: true, timeout: "1
           [second, "rekeyed-b"]
         ] as const) {
           const broker = brokerOf("front door", edge, channel, word, farAhead)
-          const refused = yield* Effect.flip(FallbackDialer.rendezvous(broker, "relay-only"))
+          const refused = yield* named(
+            `${word} is refused`,
+            Effect.flip(FallbackDialer.rendezvous(broker, "relay-only"))
+          )
           assert.strictEqual(refused.refusal?.token, "unavailable")
         }
       }).pipe(Effect.scoped)
