@@ -6,7 +6,7 @@ import { allowed } from "./channel.ts"
 import * as expose from "./expose.ts"
 import { noRules, type RuleFlags } from "./rules.ts"
 
-interface Options extends Omit<expose.Common, "login" | "qr" | keyof RuleFlags> {
+export interface Options extends Omit<expose.Common, "login" | "qr" | keyof RuleFlags> {
   readonly command: ReadonlyArray<string>
   readonly public: boolean
   readonly share: boolean
