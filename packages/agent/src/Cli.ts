@@ -7,7 +7,7 @@ import { exported, expose, files, http, login, logout, tcp, tunnel, tunnels, udp
 import { channel, relayNode } from "./ChannelCli.ts"
 import { argumentsOf } from "./commands/help.ts"
 import * as Flags from "./Flags.ts"
-import { inspect } from "./InspectCli.ts"
+import { inspect, inspecting } from "./InspectCli.ts"
 import { loaded } from "./LoadedCommand.ts"
 import * as MaintenanceCli from "./MaintenanceCli.ts"
 import * as MarketCli from "./MarketCli.ts"
@@ -18,8 +18,8 @@ import { version } from "./Version.ts"
 
 const root = Command.make(
   "ct-agent",
-  {},
-  loaded(async () => (await import("./commands/serve.ts")).serve({ onboard: false }))
+  inspecting,
+  loaded(async () => (await import("./commands/serve.ts")).serve(false))
 ).pipe(
   Command.withDescription(
     "Forwards the visitors of public host names to local services.\n\n" +
@@ -61,8 +61,8 @@ const help = Command.make(
 
 const onboard = Command.make(
   "onboard",
-  {},
-  loaded(async () => (await import("./commands/serve.ts")).serve({ onboard: true }))
+  inspecting,
+  loaded(async () => (await import("./commands/serve.ts")).serve(true))
 ).pipe(
   Command.withDescription(
     "Enrolls with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP, then serves. An agent that is already enrolled loads its " +

@@ -4,6 +4,14 @@ import { loaded } from "./LoadedCommand.ts"
 
 const off = Flag.withDefault(false)
 
+/** Of the commands that serve what variables or a file describe. */
+export const inspecting = {
+  inspect: Flag.Boolean("inspect").pipe(
+    off,
+    Flag.withDescription("Show the requests of all services at http://127.0.0.1:4040")
+  )
+}
+
 export const inspect = Command.make(
   "inspect",
   {
@@ -12,6 +20,11 @@ export const inspect = Command.make(
       Flag.optional,
       Flag.withMetavar("WORDS"),
       Flag.withDescription("Only requests with these words in their address, headers or bodies")
+    ),
+    service: Flag.String("service").pipe(
+      Flag.optional,
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("Only requests of this service, of an agent that serves several")
     ),
     replay: Flag.Boolean("replay").pipe(
       off,
@@ -29,8 +42,8 @@ export const inspect = Command.make(
   loaded(async () => (await import("./commands/inspect.ts")).inspect)
 ).pipe(
   Command.withDescription(
-    "Shows the last requests that reached the service behind a running ct-agent http, which opens the inspector on a " +
-      "terminal or with --inspect, or one of them with its headers and bodies. Exit codes: 4 no such request, or not " +
+    "Shows the last requests that reached the services behind a running agent that was started with --inspect " +
+      "(ct-agent http opens the inspector on a terminal by itself), or one of them with its headers and bodies. Exit codes: 4 no such request, or not " +
       "replayed, 5 no inspector."
   ),
   Command.withShortDescription("Show the requests of a running agent"),

@@ -3,11 +3,8 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Option, Schema } from "effect"
 import { HttpClient, HttpClientRequest, type HttpMethod } from "effect/http"
 import { Refused, Unreachable, UsageWrong } from "../Failure.ts"
-import { configFile } from "../Flags.ts"
 import * as Inspector from "../inspect/Inspector.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
-import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
-import * as LoginVariables from "../settings/LoginVariables.ts"
 import { printable } from "../terminal/Log.ts"
 import { Screen } from "../terminal/Screen.ts"
 
@@ -15,6 +12,7 @@ interface Options {
   readonly id: Option.Option<number>
   readonly port: Option.Option<number>
   readonly search: Option.Option<string>
+  readonly service: Option.Option<string>
   readonly replay: boolean
   readonly har: boolean
   readonly showSecrets: boolean
@@ -32,7 +30,7 @@ const found = Effect.fnUntraced(function* (port: Option.Option<number>, stateDir
     return yield* new Unreachable({
       detail: Option.isSome(port)
         ? `No inspector of yours runs on port ${port.value}. Leave out --port to find it.`
-        : "No inspector of yours runs on this machine. Start one: ct-agent http PORT --inspect."
+        : "No inspector of yours runs on this machine. Start one: ct-agent http PORT --inspect, or ct-agent --config FILE --inspect."
     })
   if (others.length > 0)
     return yield* new UsageWrong({
@@ -44,13 +42,12 @@ const found = Effect.fnUntraced(function* (port: Option.Option<number>, stateDir
 const Problem = Schema.fromJsonString(Schema.Struct({ detail: Schema.String }))
 const readProblem = Schema.decodeUnknownOption(Problem)
 
-export const inspect = ({ address, har, id, port, replay, search, showSecrets }: Options) =>
+export const inspect = ({ address, har, id, port, replay, search, service, showSecrets }: Options) =>
   Effect.gen(function* () {
     const screen = yield* Screen
     if (replay && (Option.isNone(id) || har))
       return yield* new UsageWrong({ detail: "--replay needs the number of a request, and does not work with --har." })
-    const { stateDir } = yield* EnvironmentFile.read(yield* configFile, { stateDir: LoginVariables.account.stateDir })
-    const inspector = yield* found(port, stateDir)
+    const inspector = yield* found(port, yield* Inspector.stateDir)
     const base = `http://127.0.0.1:${inspector.port}`
     if (address) return screen.result(`${base}/?token=${inspector.token}`)
     const form = har ? ".har" : screen.json ? "" : ".txt"
@@ -60,6 +57,7 @@ export const inspect = ({ address, har, id, port, replay, search, showSecrets }:
         const request = HttpClientRequest.make(method)(`${base}/api${path}`, {
           urlParams: {
             ...Option.match(search, { onNone: () => ({}), onSome: (q) => ({ q }) }),
+            ...Option.match(service, { onNone: () => ({}), onSome: (name) => ({ service: name }) }),
             ...(showSecrets && { secrets: "shown" })
           }
         })

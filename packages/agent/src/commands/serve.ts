@@ -3,6 +3,7 @@ import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem } from "effect"
 import { configFile } from "../Flags.ts"
+import * as Inspector from "../inspect/Inspector.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
 import * as TunnelService from "../serve/TunnelService.ts"
@@ -86,37 +87,51 @@ const updates = Effect.fnUntraced(function* (
 })
 
 /** Serves the tunnel of the variables. */
-const oneTunnel = Effect.fnUntraced(function* (mustEnroll: boolean, started: Trial.Started | undefined) {
+const oneTunnel = Effect.fnUntraced(function* (
+  mustEnroll: boolean,
+  started: Trial.Started | undefined,
+  isInspected: boolean
+) {
   const config = yield* settings(mustEnroll)
   const hangUp = yield* UpdateLoop.make
   // Without updates the signal stops the agent, which finishes open requests.
   const looks = config.autoUpdate !== undefined && started !== undefined
   const [asked, stop] = looks ? [hangUp, Effect.never] : [Effect.never, hangUp]
   const what = `${config.hostname ?? "mesh"} -> ${formatOrigin(config.origin.place)}`
+  if (isInspected) yield* Inspector.start(yield* Inspector.stateDir)
   const served = Effect.scoped(TunnelService.serve(config, { mustEnroll, beside: StatusLine.run(what) }))
   const serves = Effect.raceFirst(served, updates(config, started, asked))
   return yield* Effect.raceFirst(serves, stop).pipe(Effect.provide(TunnelService.services(config)))
 })
 
 /** Serves the services of a file, which SIGHUP reads again. */
-const manyServices = Effect.fnUntraced(function* (path: string, started: Trial.Started | undefined) {
+const manyServices = Effect.fnUntraced(function* (
+  path: string,
+  started: Trial.Started | undefined,
+  isInspected: boolean
+) {
   const { layer, requireAccount, serve } = yield* Effect.promise(() => import("../services/ServeFile.ts"))
   const plan = yield* ServicePlan.read(path)
   yield* requireAccount(plan)
+  if (isInspected) yield* Inspector.start(yield* Inspector.stateDir)
   const served = Effect.scoped(serve(plan, yield* UpdateLoop.make))
   return yield* Effect.raceFirst(served, updates(plan, started, Effect.never)).pipe(Effect.provide(layer(plan)))
 })
 
 /** `onboard`: the command that requires an enrollment. */
-export const serve = ({ onboard }: { readonly onboard: boolean }) =>
-  Effect.gen(function* () {
-    const started = yield* Trial.begin()
-    if (started?.parent !== undefined) return yield* Trial.withTrial(started.parent)
-    const named = yield* configFile
-    const guarded =
-      ServicesFile.isNamed(named) && !onboard
-        ? Effect.provide(Trial.guard(started, manyServices(named, started)), ServicesMetrics.layer)
-        : Effect.provide(Trial.guard(started, oneTunnel(onboard, started)), AgentMetrics.layer)
-    const end = yield* Effect.raceFirst(guarded, Signals.firstWithoutHangUp)
-    if (end === "restart" && started !== undefined) yield* Trial.withTrial(started.program.path)
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+export const serve = (onboard: boolean) =>
+  Effect.fnUntraced(
+    function* ({ inspect: isInspected }: { readonly inspect: boolean }) {
+      const started = yield* Trial.begin()
+      if (started?.parent !== undefined) return yield* Trial.withTrial(started.parent)
+      const named = yield* configFile
+      const guarded =
+        ServicesFile.isNamed(named) && !onboard
+          ? Effect.provide(Trial.guard(started, manyServices(named, started, isInspected)), ServicesMetrics.layer)
+          : Effect.provide(Trial.guard(started, oneTunnel(onboard, started, isInspected)), AgentMetrics.layer)
+      const end = yield* Effect.raceFirst(guarded, Signals.firstWithoutHangUp)
+      if (end === "restart" && started !== undefined) yield* Trial.withTrial(started.program.path)
+    },
+    Effect.scoped,
+    Effect.provide(NodeFileSystem.layer)
+  )

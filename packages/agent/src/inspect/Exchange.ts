@@ -14,6 +14,8 @@ const nothing = Buffer.alloc(0)
 export interface Recorded extends Visit {
   /** The request that this one repeats. */
   readonly replayOf?: number
+  /** The service that it reached, in an agent that has several. */
+  readonly service?: string
 }
 
 /** A piece of a body or, after an upgrade, of one direction. */

@@ -27,6 +27,8 @@ export interface Summary {
   /** Methods of MCP with what they name. */
   readonly calls: ReadonlyArray<string>
   readonly replay_of: number | null
+  /** Null in an agent of one service. */
+  readonly service: string | null
 }
 
 /** What is read of an exchange, kept while nothing more comes. */
@@ -105,7 +107,8 @@ export const summary = (exchange: Exchange, shown: boolean): Summary => {
     request_bytes: requestBody.size,
     response_bytes: responseBody.size,
     calls: read.calls,
-    replay_of: visit.replayOf ?? null
+    replay_of: visit.replayOf ?? null,
+    service: visit.service ?? null
   }
 }
 

@@ -80,8 +80,20 @@ const editOf = ({ body, isForm }: Asked, exchange: Exchange): Edit | undefined =
   return Option.getOrUndefined(readEdit(body))
 }
 
-const listed = (recording: Recording, query: string) =>
-  recording.list().filter((exchange) => ExchangeView.matches(exchange, query))
+const filterOf = (query: URLSearchParams): Pages.Filter => ({
+  words: query.get("q") ?? "",
+  service: query.get("service") ?? ""
+})
+
+const listed = (recording: Recording, { service, words }: Pages.Filter) =>
+  recording
+    .list()
+    .filter(({ visit }) => service === "" || visit.service === service)
+    .filter((exchange) => ExchangeView.matches(exchange, words))
+
+/** Those that have had a request. */
+const servicesOf = (recording: Recording): ReadonlyArray<string> =>
+  [...new Set(recording.list().flatMap(({ visit }) => visit.service ?? []))].toSorted()
 
 const one =
   /^(?<api>\/api)?\/requests\/(?<id>\d{1,12})(?<then>\.har|\.txt|\/edit|\/replay(?:\.txt)?|\/request-body|\/response-body)?$/u
@@ -90,23 +102,23 @@ export const make = (recording: Recording, onFault: OnFault) => {
   const tagOf = () => `"${recording.version}"`
 
   const ofList = ({ etag, method, path, query }: Asked): Answer | undefined => {
-    const words = query.get("q") ?? ""
+    const filter = filterOf(query)
     const shown = query.get("secrets") === "shown"
-    const summaries = () => listed(recording, words).map((exchange) => ExchangeView.summary(exchange, shown))
+    const summaries = () => listed(recording, filter).map((exchange) => ExchangeView.summary(exchange, shown))
     if (path === "/clear" || (path === "/api/requests" && method === "DELETE")) {
       recording.clear()
       return path === "/clear" ? seeOther("/") : { status: 204, headers: {}, body: "" }
     }
-    if (path === "/") return html(Pages.list(summaries(), words, tagOf()))
+    if (path === "/") return html(Pages.list(summaries(), filter, servicesOf(recording), tagOf()))
     if (path === "/rows") {
       if (etag === tagOf()) return { status: 304, headers: { etag }, body: "" }
-      const { body, headers, status } = html(Pages.rows(summaries(), words))
+      const { body, headers, status } = html(Pages.rows(summaries(), filter))
       return { status, headers: { ...headers, etag: tagOf() }, body }
     }
     if (path === "/api/requests") return json({ requests: summaries() })
     if (path === "/api/requests.txt") return plain(TerminalText.list(summaries()))
     if (path === "/requests.har" || path === "/api/requests.har")
-      return json(Har.archive(listed(recording, words), shown))
+      return json(Har.archive(listed(recording, filter), shown))
     return undefined
   }
 

@@ -2,7 +2,11 @@
 import { Effect, FileSystem, Option, Schema } from "effect"
 import { homedir } from "node:os"
 import { join } from "node:path"
+import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import * as ServicesFile from "../services/ServicesFile.ts"
+import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
+import * as LoginVariables from "../settings/LoginVariables.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { Screen } from "../terminal/Screen.ts"
 import * as InspectServer from "./InspectServer.ts"
@@ -14,6 +18,13 @@ const Running = Schema.fromJsonString(Schema.Struct({ port: Schema.Int, token: S
 const readRunning = Schema.decodeUnknownOption(Running)
 
 const folderOf = (stateDir: string | undefined) => join(stateDir ?? join(homedir(), ".ct-agent"), "inspect")
+
+/** The folder that the environment names, or a file of variables; a file of services does not say where inspectors are found. */
+export const stateDir = Effect.gen(function* () {
+  const named = yield* configFile
+  const file = ServicesFile.isNamed(named) ? null : named
+  return (yield* EnvironmentFile.read(file, { stateDir: LoginVariables.account.stateDir })).stateDir
+})
 
 const last = `${InspectServer.firstPort + InspectServer.ports - 1}`
 
@@ -28,8 +39,13 @@ export const start = Effect.fn("Inspector.start")(function* (stateDir: string | 
     return yield* Effect.logWarning(
       `no inspector: the ports ${InspectServer.firstPort} to ${last} of 127.0.0.1 are all in use`
     )
-  metrics.inspection.current = inspection(recording, metrics.fault)
-  yield* Effect.addFinalizer(() => Effect.sync(() => (metrics.inspection.current = undefined)))
+  Object.assign(metrics.inspection, {
+    current: inspection(recording, metrics.fault),
+    ofService: (name: string) => inspection(recording, metrics.fault, name)
+  })
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => Object.assign(metrics.inspection, { current: undefined, ofService: undefined }))
+  )
   const { address, port, token } = inspector
   const path = join(folderOf(stateDir), `${port}.json`)
   const bytes = new TextEncoder().encode(JSON.stringify({ port, token, pid: process.pid }))

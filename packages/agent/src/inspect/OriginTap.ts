@@ -4,7 +4,7 @@
  */
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import type { Duplex } from "node:stream"
-import type { Inspection } from "../observe/Inspection.ts"
+import type { Inspection, Visit } from "../observe/Inspection.ts"
 import type { Recorded } from "./Exchange.ts"
 import { ExchangeFollower } from "./ExchangeFollower.ts"
 import type { Recording } from "./Recording.ts"
@@ -18,15 +18,18 @@ const bytesOf = (chunk: unknown, encoding: BufferEncoding | undefined) =>
       ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
       : Buffer.from(String(chunk), encoding === undefined || !Buffer.isEncoding(encoding) ? "utf8" : encoding)
 
-/** What an agent calls for each visit while this recording is kept. */
-export const inspection = (recording: Recording, onFault: OnFault): Inspection => ({
-  connected: (socket, visit) => void tap(socket, recording, visit, onFault),
-  unreached: (said, visit, why) => {
-    const follower = new ExchangeFollower(recording, visit)
-    follower.requested(Buffer.from(said))
-    follower.failed(why)
+/** What an agent, or one of its services, calls for each visit while this recording is kept. */
+export const inspection = (recording: Recording, onFault: OnFault, service?: string): Inspection => {
+  const named = (visit: Visit): Recorded => (service === undefined ? visit : { ...visit, service })
+  return {
+    connected: (socket, visit) => void tap(socket, recording, named(visit), onFault),
+    unreached: (said, visit, why) => {
+      const follower = new ExchangeFollower(recording, named(visit))
+      follower.requested(Buffer.from(said))
+      follower.failed(why)
+    }
   }
-})
+}
 
 /** From now on. The calls that move bytes are replaced on this one socket: a listener would also hear what is put back. */
 export const tap = (socket: Duplex, recording: Recording, visit: Recorded, onFault: OnFault): ExchangeFollower => {

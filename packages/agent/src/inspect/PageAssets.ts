@@ -22,11 +22,11 @@ a { color: var(--accent) }
 .tools { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; margin: 0 0 16px }
 .tools form { display: flex; gap: 8px; align-items: end }
 .search { flex: 1 1 300px }
-.search label { flex: 1 }
+.search label { flex: 1; min-width: 0 } .search .service { flex: 0 1 160px }
 label { display: block; font-size: 13px; font-weight: 560 }
-input, textarea { display: block; width: 100%; margin-top: 4px; padding: 6px 10px; font: inherit; color: var(--ink);
+input, textarea, select { display: block; width: 100%; margin-top: 4px; padding: 6px 10px; font: inherit; color: var(--ink);
   background: var(--panel); border: 1px solid var(--control); border-radius: 6px }
-input { height: 34px }
+input, select { height: 34px }
 textarea { font-family: var(--mono); font-size: 13px; min-height: 160px }
 .field { margin: 0 0 16px }
 .button { display: inline-flex; align-items: center; height: 34px; padding: 0 14px; font: inherit; font-weight: 560; color: var(--ink);
@@ -61,8 +61,8 @@ pre { margin: 0; padding: 12px 16px; max-height: 480px; overflow: auto; white-sp
 @media (max-width: 760px) {
   header, main { padding-left: 16px; padding-right: 16px }
   .panel { padding: 16px } .list { padding: 0 }
-  .button, input { height: 44px }
-  .search { flex-basis: 100% }
+  .button, input, select { height: 44px }
+  .search { flex-basis: 100% } .search:has(select) { flex-wrap: wrap } .search:has(select) label:first-child { flex-basis: 100% }
   dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: 8px }
   table, tbody, tr, td { display: block }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }

@@ -38,20 +38,28 @@ const stateOf = ({ failure, kind, state, status }: Summary): Markup => {
 
 const kinds = { http: undefined, websocket: "WebSocket", sse: "events", mcp: "MCP" } as const
 
-const chips = ({ calls, kind, replay_of }: Summary): Markup => {
+const chips = ({ calls, kind, replay_of, service }: Summary): Markup => {
   const word = kinds[kind]
   const called = calls.length === 0 ? "" : ` ${printable(calls.join(", ")).slice(0, 120)}`
-  return markup`${word === undefined ? undefined : markup` <span class="chip">${word}${called}</span>`}${
+  return markup`${service === null ? undefined : markup` <span class="chip">${service}</span>`}${word === undefined ? undefined : markup` <span class="chip">${word}${called}</span>`}${
     replay_of === null ? undefined : markup` <span class="chip">replay of ${String(replay_of)}</span>`
   }`
 }
 
-export const rows = (list: ReadonlyArray<Summary>, query: string): string =>
+/** What the list is narrowed to; empty texts do not narrow it. */
+export interface Filter {
+  readonly words: string
+  readonly service: string
+}
+
+export const rows = (list: ReadonlyArray<Summary>, { service, words }: Filter): string =>
   list.length === 0
     ? markup`<tr><td class="path empty" colspan="6">${
-        query === ""
-          ? "No request has come yet. Open the public address, and it appears here."
-          : "No request has these words."
+        words !== ""
+          ? "No request has these words."
+          : service !== ""
+            ? "No request of this service is in the list."
+            : "No request has come yet. Open the public address, and it appears here."
       }</td></tr>`.text
     : list
         .map(
@@ -63,19 +71,33 @@ export const rows = (list: ReadonlyArray<Summary>, query: string): string =>
         )
         .join("\n")
 
-export const list = (shown: ReadonlyArray<Summary>, query: string, tag: string): string =>
+const choice = ({ service }: Filter, services: ReadonlyArray<string>): Markup | undefined => {
+  if (services.length === 0 && service === "") return undefined
+  const names = service === "" || services.includes(service) ? services : [service, ...services]
+  const options = names.map((name) =>
+    name === service ? markup`<option selected>${printable(name)}</option>` : markup`<option>${name}</option>`
+  )
+  return markup`<label class="service">Service<select name="service"><option value="">All</option>${options}</select></label>`
+}
+
+export const list = (
+  shown: ReadonlyArray<Summary>,
+  filter: Filter,
+  services: ReadonlyArray<string>,
+  tag: string
+): string =>
   page(
     "Requests",
     markup`<h1>Requests</h1>
 <div class="tools"><form class="search" method="get" action="/"><label>Search in addresses, headers and bodies
-<input type="search" name="q" value="${query}"></label><button class="button primary">Search</button></form>
+<input type="search" name="q" value="${filter.words}"></label>${choice(filter, services)}<button class="button primary">Search</button></form>
 <a class="button" href="/requests.har" download="requests.har">Export as HAR</a>
 <form method="post" action="/clear"><button class="button">Clear list</button></form></div>
 <div class="panel list"><table class="rows"><caption>Requests, the newest first</caption>
 <thead><tr><th scope="col" class="when">Time (UTC)</th><th scope="col" class="method">Method</th><th scope="col">Path</th>
 <th scope="col" class="status">Status</th><th scope="col" class="took">Took</th><th scope="col" class="size">Size</th></tr></thead>
 <tbody id="rows" data-tag="${tag}">
-${new Markup(rows(shown, query))}
+${new Markup(rows(shown, filter))}
 </tbody></table></div>
 <p class="hint">The last 500 requests that reached this agent, in memory only. For end-to-end names (gruen) nobody else can show their
 contents: the edge forwards encrypted bytes. For edge-terminated names (gelb) the edge can read them too, and this page shows what it
@@ -174,7 +196,7 @@ ${one.failure === null ? undefined : markup`<div class="callout wrong"><p>No who
 <a class="button" href="${at}/edit">Edit and replay</a>`
     }<a class="button" href="${at}${secrets === "shown" ? "" : "?secrets=shown"}">${secrets === "shown" ? "Mask secrets" : "Show secrets"}</a></div>
 <div class="panel"><dl><dt>Status</dt><dd>${stateOf(one)} ${response === null ? "" : printable(response.first[2])}${chips(one)}</dd>
-<dt>Host</dt><dd>${printable(one.host ?? "not named")}</dd><dt>Visitor</dt><dd>${one.client ?? "not named by the edge"}</dd>
+${one.service === null ? undefined : markup`<dt>Service</dt><dd>${one.service}</dd>`}<dt>Host</dt><dd>${printable(one.host ?? "not named")}</dd><dt>Visitor</dt><dd>${one.client ?? "not named by the edge"}</dd>
 <dt>Started</dt><dd><time datetime="${one.started}">${one.started}</time></dd>
 <dt>HTTP</dt><dd>${http_version} to this agent, 1.1 to the origin</dd><dt>Who can read it</dt><dd>${readers[tls_ended_by]}</dd></dl>
 ${gave_way ? markup`<p class="hint under">Its bodies gave way to newer requests.</p>` : undefined}</div>

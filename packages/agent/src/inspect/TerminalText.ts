@@ -11,8 +11,8 @@ const statusOf = ({ failure, state, status }: Summary) =>
   failure !== null ? `${status ?? "---"}!` : (status?.toString() ?? (state === "running" ? "..." : "---"))
 
 const row = (one: Summary) => {
-  const { calls, id, kind, method, response_bytes, started, target, took_ms } = one
-  const what = kind === "http" ? "" : `  [${[kind, ...calls].join(" ")}]`
+  const { calls, id, kind, method, response_bytes, service, started, target, took_ms } = one
+  const what = `${kind === "http" ? "" : `  [${[kind, ...calls].join(" ")}]`}${service === null ? "" : `  (${service})`}`
   const took = took_ms === null ? "" : millis(took_ms)
   return printable(
     `${String(id).padStart(5)}  ${started.slice(11, 19)}  ${statusOf(one).padEnd(4)}  ${took.padStart(8)}  ${bytes(response_bytes).padStart(7)}  ${method} ${target}${what}`

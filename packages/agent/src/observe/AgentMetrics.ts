@@ -10,7 +10,7 @@ import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
 import { Clock, Context, Effect, Layer, Random } from "effect"
 import type { Carrier } from "../settings/TunnelTransports.ts"
-import type { Inspection } from "./Inspection.ts"
+import type { Inspected } from "./Inspection.ts"
 import type { RelayNodeCounts } from "./RelayNodeCounts.ts"
 import * as UpdateState from "./UpdateState.ts"
 
@@ -169,7 +169,7 @@ export class AgentMetrics extends Context.Service<
     readonly traffic: Traffic
     readonly requests: Requests
     /** Undefined where nobody inspects the requests. */
-    readonly inspection: { current: Inspection | undefined }
+    readonly inspection: Inspected
     /** Whether the agent is stopping and finishes open requests. */
     readonly draining: { is: boolean }
     readonly probe: Probe
@@ -236,7 +236,7 @@ export class AgentMetrics extends Context.Service<
       session,
       traffic,
       requests: { count: undefined },
-      inspection: { current: undefined },
+      inspection: { current: undefined, ofService: undefined },
       draining: { is: false },
       probe: { last: undefined },
       settings: { warnings: [] },

@@ -26,3 +26,10 @@ export interface Inspection {
   /** The origin could not be reached for a visitor who has said this. */
   readonly unreached: (said: Uint8Array, visit: Visit, why: string) => void
 }
+
+/** What an agent's visits look up; undefined while nobody inspects. */
+export interface Inspected {
+  current: Inspection | undefined
+  /** Of a service of this name, in an agent that has several. */
+  ofService: ((name: string) => Inspection) | undefined
+}

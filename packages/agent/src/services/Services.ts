@@ -70,6 +70,7 @@ interface State {
   /** Asks for the tunnels again: one that was made since would be made twice. */
   readonly listAgain: Effect.Effect<void>
   readonly sessions: SharedSessions
+  readonly inspection: AgentMetrics["Service"]["inspection"]
   readonly running: Map<string, Running>
   /** Services that were changed or removed and finish their visits. */
   readonly left: Set<Running>
@@ -137,6 +138,7 @@ const failed = Effect.fnUntraced(function* (state: State, running: Running, fail
 const start = Effect.fnUntraced(function* (state: State, plan: ServicePlan) {
   const metrics = yield* AgentMetrics.make
   metrics.requests.count = 0
+  metrics.inspection.current = state.inspection.ofService?.(plan.name)
   const leaving = yield* Deferred.make<void>()
   const running: Running = {
     plan,
@@ -261,8 +263,10 @@ export const make = Effect.fn("Services.make")(function* (plan: AgentPlan) {
   const over = yield* Deferred.make<never, Failure>()
   const services = yield* Effect.context<Needs | Scope.Scope>()
   const [listed, listAgain] = yield* Effect.cachedInvalidateWithTTL(TunnelClient.list(account), Duration.seconds(10))
+  const { inspection, services: reader } = yield* AgentMetrics
   const state: State = {
     account,
+    inspection,
     events: yield* Events,
     permits: yield* Semaphore.make(askedAtOnce),
     list: Effect.provideContext(listed, services),
@@ -273,7 +277,6 @@ export const make = Effect.fn("Services.make")(function* (plan: AgentPlan) {
     over,
     scope: yield* Effect.scope
   }
-  const { services: reader } = yield* AgentMetrics
   reader.read = () => [...state.running.values(), ...state.left].map(factsOf)
   yield* applyPlan(state, plan)
   const made: Services = {

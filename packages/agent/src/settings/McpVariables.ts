@@ -34,7 +34,7 @@ export const toolLists: Parser.Parser<ToolLists> = Parser.make(
     if (lists.includes(null)) return undefined
     return new Map(lists.map((list) => [(list?.[1] ?? "").toLowerCase(), (list?.[2] ?? "").split(/\s*,\s*/u)]))
   },
-  { example: "bob@example.org=read_*,list_*; *=search" }
+  { example: "bob@example.org=read_*,search; *=search" }
 )
 
 export const variables = {

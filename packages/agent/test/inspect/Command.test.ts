@@ -38,6 +38,10 @@ const opened = Effect.fnUntraced(function* (stateDir: string) {
     visit,
     "origin: down"
   )
+  for (const service of ["blog", "wiki"])
+    metrics.inspection
+      .ofService?.(service)
+      .unreached(Buffer.from(`GET /at-${service} HTTP/1.1\r\nHost: ${service}.example\r\n\r\n`), visit, "origin: down")
   const [, address = "", port = ""] =
     /^Inspect requests at (http:\/\/127\.0\.0\.1:(\d+)\/\?token=[\w-]{43})$/u.exec(said[0] ?? "") ?? []
   return { address, metrics, port }
@@ -81,7 +85,18 @@ describe("ct-agent inspect", () => {
         assert.include(one.text, "failed: origin: down")
         assert.include(one.text, "> X-Odd: \\u001b[2J")
         assert.include((yield* inspect("1", "--show-secrets", ...at)).text, "token=abc123")
-        assert.strictEqual(JSON.parse((yield* inspect("--json", ...at)).text).requests[0].id, 1)
+        const { requests } = JSON.parse((yield* inspect("--json", ...at)).text)
+        assert.deepStrictEqual(
+          requests.map(({ id, service }: { id: number; service: string | null }) => [id, service]),
+          [
+            [3, "wiki"],
+            [2, "blog"],
+            [1, null]
+          ]
+        )
+        const ofBlog = yield* inspect("--service", "blog", ...at)
+        assert.match(ofBlog.text, /^ +2 .* GET \/at-blog  \(blog\)\n$/u)
+        assert.strictEqual((yield* inspect("--service", "none", ...at)).text, "No request is recorded.\n")
         assert.strictEqual(JSON.parse((yield* inspect("--har", "--search", "cart", ...at)).text).log.entries.length, 1)
         assert.strictEqual((yield* inspect("--address", ...at)).text, `${first.address}\n`)
         for (const [args, code] of [

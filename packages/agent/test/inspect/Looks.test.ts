@@ -9,6 +9,7 @@ import { Effect } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { ExchangeFollower } from "../../src/inspect/ExchangeFollower.ts"
+import { inspection } from "../../src/inspect/OriginTap.ts"
 import { maxRequests } from "../../src/inspect/Recording.ts"
 import { temporaryFolders } from "../harness/TemporaryFolders.ts"
 import { hostile, open } from "./Visits.ts"
@@ -40,6 +41,15 @@ describe.skipIf(missing)("the inspector in a browser", () => {
         const { dead, gelb, inspector, recording } = yield* open
         const browser = yield* launch
         const found: Array<string> = []
+        const inspectionOf = (service: string) => inspection(recording, (error) => assert.fail(String(error)), service)
+        const shopper = {
+          client: "192.0.2.7",
+          host: "shop.example",
+          tls: "agent",
+          http: "2",
+          connectMillis: 1,
+          dial: Effect.never
+        } as const
         yield* Effect.promise(async () => {
           for (const [path, init] of visits) await (await fetch(`http://127.0.0.1:${gelb}${path}`, init)).arrayBuffer()
           await fetch(`http://127.0.0.1:${dead}/down`).catch(() => undefined)
@@ -61,8 +71,15 @@ describe.skipIf(missing)("the inspector in a browser", () => {
           })
           const idOf = (path: string) =>
             recording.list().find(({ requestHead }) => requestHead.includes(` ${path}`))?.id ?? assert.fail(path)
+          inspectionOf("shop").unreached(Buffer.from("GET /shop HTTP/1.1\r\n\r\n"), shopper, "origin: down")
           await page.goto(inspector.address)
           assert.notInclude(page.url(), "token")
+          await page.selectOption("select[name=service]", "shop")
+          await page.click('button:has-text("Search")')
+          await page.waitForURL(/service=shop/u)
+          await page.locator("#rows a", { hasText: "/json" }).first().waitFor({ state: "detached" })
+          await page.locator("#rows a", { hasText: "/shop" }).waitFor()
+          await page.goto(`http://127.0.0.1:${inspector.port}/`)
 
           // The list follows what comes, and holds as many rows as are kept.
           await fetch(`http://127.0.0.1:${gelb}/just-now`)
@@ -84,6 +101,7 @@ describe.skipIf(missing)("the inspector in a browser", () => {
             ["down", `/requests/${idOf("/down")}`],
             ["edit", `/requests/${idOf("/json")}/edit`],
             ["none", "/?q=nowhere"],
+            ["services", "/?service=shop"],
             ["gone", "/requests/9999"]
           ] as const) {
             await page.goto(`http://127.0.0.1:${inspector.port}${path}`)

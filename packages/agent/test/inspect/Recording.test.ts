@@ -143,7 +143,7 @@ describe("a followed connection", () => {
 
 /** Elements of the pages themselves. */
 const ownTag =
-  /^<(?:!doctype html|\/?(?:html|head|body|title|meta|link|script|header|main|a|svg|circle|path|span|h[1-3]|div|form|button|dl|dt|dd|time|table|caption|thead|tbody|tr|th|td|pre|p|label|input|textarea)(?:\s[^<>]*)?>)/u
+  /^<(?:!doctype html|\/?(?:html|head|body|title|meta|link|script|header|main|a|svg|circle|path|span|h[1-3]|div|form|button|dl|dt|dd|time|table|caption|thead|tbody|tr|th|td|pre|p|label|input|textarea|select|option)(?:\s[^<>]*)?>)/u
 
 describe("bytes of traffic", () => {
   it("are text in pages and on a terminal, whatever they are", () => {
@@ -172,7 +172,7 @@ describe("bytes of traffic", () => {
         const page =
           Pages.detail(one, Curl.command(one, "shop.example")) +
           Pages.edit(one, undefined) +
-          Pages.list([summary(exchange, false)], "<img>", '"1"')
+          Pages.list([summary(exchange, false)], { words: "<img>", service: "<img>" }, ["<b>"], '"1"')
         for (const { index } of page.matchAll(/</gu)) assert.match(page.slice(index, index + 2_000), ownTag, `${seed}`)
         const plain = TerminalText.detail(one) + TerminalText.list([summary(exchange, true)])
         for (const text of [page, plain])

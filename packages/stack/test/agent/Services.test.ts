@@ -120,11 +120,17 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "180 second
 
       first.kill("SIGKILL")
       yield* Effect.promise(() => first.exited)
-      const again = yield* running(at, args)
+      const again = yield* running(at, [...args, "--inspect"])
       yield* online("alpha", "beta")
       assert.strictEqual(yield* address("alpha"), alpha)
       assert.notInclude(again.lines.join("\n"), "made the tunnel")
       assert.strictEqual(yield* visit(alpha), "one")
+      const inspected = yield* ended(at, ["inspect", "--json", "--service", "alpha", ...args])
+      const { requests } = JSON.parse(inspected.stdout) as {
+        requests: ReadonlyArray<{ readonly service: string; readonly target: string }>
+      }
+      assert.isNotEmpty(requests, inspected.stderr)
+      for (const { service, target } of requests) assert.deepStrictEqual([service, target], ["alpha", "/"])
       const shown = yield* ended(at, ["status", ...args])
       assert.match(shown.stdout, new RegExp(`^alpha +online +${alpha} +127\\.0\\.0\\.1:${one.port}|localhost`, "mu"))
 

@@ -220,7 +220,7 @@ const numbers: ReadonlyArray<
     "idleMillis",
     milliseconds
   ],
-  ["agent", "with at most ", " of each", "agent/src/inspect/Recording.ts", "maxBody", mebibytes],
+  ["agent", "with at most ", " of each", "agent/src/inspect/Exchange.ts", "maxBody", mebibytes],
   ["agent", " body and ", " in all", "agent/src/inspect/Recording.ts", "maxTotal", mebibytes],
   ["agent", "**Limits.** ", " sessions at once", "agent/src/mcp/Sessions.ts", "maxEndpointSessions", count],
   [
