@@ -24,7 +24,7 @@ export interface Exported {
   readonly left: ReadonlyArray<string>
 }
 
-const ofAccount = new Set(["to", "tcp", "udp", "port", "name", "host", "join_token", "token", "bootstrap"])
+const ofAccount = new Set(["to", "tcp", "udp", "port", "name", "host", "rules", "join_token", "token", "bootstrap"])
 /** Options of which an account knows nothing. */
 const ownOptions = Object.keys(ServiceEntry.fields).filter((option) => !ofAccount.has(option))
 
