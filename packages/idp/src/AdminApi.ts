@@ -174,8 +174,9 @@ const routes: ReadonlyArray<Route> = [
     path: /^\/users\/([^/]+)\/consents$/,
     role: "manage-users",
     run: ({ parameter, remembered, response }) => {
-      const consents = remembered.consents(parameter).map(({ at, clientId, resources }) => ({
+      const consents = remembered.consents(parameter).map(({ at, clientId, clientName, resources }) => ({
         clientId,
+        clientName,
         grantedClientScopes: [],
         createdDate: at * 1000,
         lastUpdatedDate: at * 1000,

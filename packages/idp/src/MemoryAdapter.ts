@@ -89,6 +89,8 @@ const inMemory = (model: string, memory: Memory): ProviderAdapter => {
 /** A sign-in of an application that a person has agreed to. */
 export interface Consent {
   readonly clientId: string
+  /** As the application calls itself, if it has registered itself. */
+  readonly clientName: string | undefined
   /** Unix seconds. */
   readonly at: number
   readonly resources: ReadonlyArray<string>
@@ -137,6 +139,7 @@ export const make = (store: RealmStore): Remembered => {
       const byClient = Map.groupBy(grantsOf(accountId), ({ clientId }) => clientId)
       return Array.from(byClient, ([clientId, grants]) => ({
         clientId,
+        clientName: registered.find(clientId)?.client_name,
         at: Math.max(...grants.map(({ at }) => at)),
         resources: [...new Set(grants.flatMap(({ resources }) => resources))]
       }))

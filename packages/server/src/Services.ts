@@ -44,6 +44,7 @@ import { AccessTokens } from "./identity/AccessTokens.ts"
 import { Audits } from "./identity/Audits.ts"
 import { EmailDomains } from "./identity/EmailDomains.ts"
 import { KeySet } from "./identity/KeySet.ts"
+import { RealmAdmin } from "./identity/RealmAdmin.ts"
 import { ServiceAccounts } from "./identity/ServiceAccounts.ts"
 import { Sessions } from "./identity/Sessions.ts"
 import { SignIns } from "./identity/SignIns.ts"
@@ -82,6 +83,7 @@ const identity = Layer.mergeAll(
   Audits.layer,
   EmailDomains.layer,
   KeySet.layer,
+  RealmAdmin.layer,
   ServiceAccounts.layer,
   Sessions.layer,
   SignIns.layer

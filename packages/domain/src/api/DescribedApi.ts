@@ -21,6 +21,7 @@ const byName: Readonly<Record<string, unknown>> = {
   email: "ann@example.net",
   tenant: "ann",
   subject: "ann",
+  resource: "https://shop.example.net/",
   webhook_url: "https://alerts.example.net/catenet",
   card_url: "https://shop.example.net/.well-known/agent-card.json",
   currency_id: "eur",

@@ -137,6 +137,7 @@ export const browserRoutes: Readonly<
   "POST /portal/account/credits": ["Asks for credits; they count when the payment is confirmed.", "credits"],
   "POST /portal/account/notice-mail": ["Switches mail of notices on or off.", "enabled"],
   "POST /portal/account/delete": ["Deletes the account when DELETE is typed.", "confirm"],
+  "POST /portal/account/applications/end": ["Ends the sign-ins of an application.", "application"],
   "POST /portal/account/sessions/end-others": ["Ends every session but this one."],
   "POST /portal/account/sessions/:id/end": ["Ends one session."],
   "POST /portal/account/service-accounts": ["Makes a service account and shows its secret once.", "name"],

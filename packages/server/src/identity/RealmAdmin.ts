@@ -108,6 +108,17 @@ export type InternalId = typeof InternalId.Type
 const Secret = Schema.Struct({ value: ClientSecret })
 const Found = Schema.Array(Schema.Struct({ id: InternalId, clientId: Schema.String }))
 
+/** Applications that an account has let sign in as itself; Keycloak does not say for which addresses. */
+const Consents = Schema.Array(
+  Schema.Struct({
+    clientId: Schema.String,
+    clientName: Schema.optionalKey(Schema.String),
+    createdDate: Schema.Finite,
+    resources: Schema.optionalKey(Schema.Array(Schema.String))
+  })
+)
+export type Consent = (typeof Consents.Type)[number]
+
 /** The provider answered with a status that the call does not know. */
 class UnexpectedStatus extends Data.TaggedError("UnexpectedStatus")<{ readonly status: number }> {}
 
@@ -150,7 +161,9 @@ interface Access {
 
 const connect = (client: HttpClient.HttpClient, { audience, base, login, realm }: Access) => {
   const tokens = makeAdminToken(client, base, login)
-  const clients = `${base}/admin/realms/${encodeURIComponent(realm)}/clients`
+  const admin = `${base}/admin/realms/${encodeURIComponent(realm)}`
+  const clients = `${admin}/clients`
+  const consentsOf = (subject: string) => `${admin}/users/${encodeURIComponent(subject)}/consents`
 
   const ask = Effect.fnUntraced(function* (request: HttpClientRequest.HttpClientRequest) {
     const token = yield* tokens.get
@@ -186,6 +199,16 @@ const connect = (client: HttpClient.HttpClient, { audience, base, login, realm }
     secret: (id: InternalId) => secretOf(HttpClientRequest.get(`${clients}/${id}/client-secret`)),
     rotateSecret: (id: InternalId) =>
       secretOf(HttpClientRequest.post(`${clients}/${id}/client-secret`).pipe(HttpClientRequest.bodyJsonUnsafe({}))),
+    consents: (subject: string) =>
+      ask(HttpClientRequest.get(consentsOf(subject))).pipe(
+        Effect.flatMap(expect(200)),
+        Effect.flatMap(HttpClientResponse.schemaBodyJson(Consents))
+      ),
+    endConsent: (subject: string, clientId: string) =>
+      Effect.flatMap(
+        ask(HttpClientRequest.delete(`${consentsOf(subject)}/${encodeURIComponent(clientId)}`)),
+        expect(204, 404)
+      ),
     deleteClient: Effect.fnUntraced(function* (clientId: ClientId, known: InternalId | null) {
       const id = known ?? (yield* find(clientId))
       if (id !== undefined) yield* Effect.flatMap(ask(HttpClientRequest.delete(`${clients}/${id}`)), expect(204, 404))
@@ -211,6 +234,15 @@ export class RealmAdmin extends Context.Service<
     readonly rotateSecret: (
       id: InternalId
     ) => Effect.Effect<Redacted.Redacted, IdentityProviderFailed | IdentityProviderNotConfigured>
+    /** The applications that an account has let sign in as itself. */
+    readonly consents: (
+      subject: string
+    ) => Effect.Effect<ReadonlyArray<Consent>, IdentityProviderFailed | IdentityProviderNotConfigured>
+    /** Ends the sign-ins of an application; access tokens that it has end by themselves, after minutes. */
+    readonly endConsent: (
+      subject: string,
+      clientId: string
+    ) => Effect.Effect<void, IdentityProviderFailed | IdentityProviderNotConfigured>
     /** Deletes a client; without the provider's id it is looked for by its own. */
     readonly deleteClient: (
       clientId: ClientId,
@@ -247,6 +279,9 @@ export class RealmAdmin extends Context.Service<
       secret: (id: InternalId) => Effect.flatMap(connected, (realm) => failed("secret")(realm.secret(id))),
       rotateSecret: (id: InternalId) =>
         Effect.flatMap(connected, (realm) => failed("rotateSecret")(realm.rotateSecret(id))),
+      consents: (subject: string) => Effect.flatMap(connected, (realm) => failed("consents")(realm.consents(subject))),
+      endConsent: (subject: string, clientId: string) =>
+        Effect.asVoid(Effect.flatMap(connected, (realm) => failed("endConsent")(realm.endConsent(subject, clientId)))),
       deleteClient: (clientId: ClientId, id: InternalId | null) =>
         Effect.flatMap(connected, (realm) => failed("deleteClient")(realm.deleteClient(clientId, id)))
     }

@@ -2,6 +2,7 @@
 import { SessionNotFound } from "@catenet/domain/identity/AuthenticationErrors"
 import { ClientIdInPath, maxServiceAccounts, ServiceAccountName } from "@catenet/domain/identity/ServiceAccount"
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
+import { audit } from "@catenet/domain/values/AuditEffect"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -11,6 +12,7 @@ import { Payments } from "../billing/Payments.ts"
 import { forHost, portalSessionCookie } from "../http/Cookies.ts"
 import { Audits } from "../identity/Audits.ts"
 import { EmailDomains } from "../identity/EmailDomains.ts"
+import { RealmAdmin } from "../identity/RealmAdmin.ts"
 import { ServiceAccounts } from "../identity/ServiceAccounts.ts"
 import { Sessions } from "../identity/Sessions.ts"
 import { NoticeMails } from "../notices/mail/NoticeMails.ts"
@@ -41,6 +43,7 @@ const dependencies = Effect.gen(function* () {
   const audits = yield* Audits
   const domains = yield* EmailDomains
   const mails = yield* NoticeMails
+  const realm = yield* RealmAdmin
   const { oidcIssuer, paymentWebhookSecret, portalBaseUrl } = yield* Settings
   return {
     accounts,
@@ -52,6 +55,7 @@ const dependencies = Effect.gen(function* () {
     hasCredits: paymentWebhookSecret !== undefined,
     payments,
     portalBaseUrl,
+    realm,
     serviceAccounts,
     sessions,
     show
@@ -68,12 +72,21 @@ const secretPage = ({ show }: State, self: Visits.Visit, clientId: string, secre
   )
 }
 
+/** The page does not wait long for the identity provider; without an answer it has no list. */
+const applications = ({ realm }: State, subject: string) =>
+  realm.consents(subject).pipe(
+    Effect.timeout("2 seconds"),
+    Effect.orElseSucceed(() => [])
+  )
+
 const account = Effect.fnUntraced(function* (
-  { audits, credits, hasCredits, mails, oidcIssuer, payments, portalBaseUrl, serviceAccounts, sessions, show }: State,
+  state: State,
   self: Visits.Visit,
   caller: Submission["caller"],
   sent?: Sent
 ) {
+  const { audits, credits, hasCredits, mails, oidcIssuer, payments, portalBaseUrl, serviceAccounts, sessions, show } =
+    state
   const mine = yield* credits.mine(caller.subject)
   const page = AccountPage.page(self.reader.texts, {
     account: mine,
@@ -86,6 +99,7 @@ const account = Effect.fnUntraced(function* (
     email: caller.email,
     isMailWanted: mails.isConfigured ? yield* mails.isWanted(caller.subject) : undefined,
     sessions: yield* sessions.list(caller.subject, self.token),
+    applications: yield* applications(state, caller.subject),
     sent
   })
   return show(self, page, sent === undefined ? 200 : 400)
@@ -149,6 +163,14 @@ export const make = Effect.map(dependencies, (state) => ({
         // Mail goes to the address that the provider has verified, and to no other.
         if (email !== null) yield* state.domains.record(subject, email)
         yield* state.mails.set(subject, isWanted, sent.self.reader.texts.language === "de" ? "de" : "en")
+        return seeOther(home)
+      }),
+    "/portal/account/applications/end": (sent) =>
+      Effect.gen(function* () {
+        const { subject } = sent.caller
+        const application = sent.form["application"] ?? ""
+        yield* state.realm.endConsent(subject, application)
+        yield* state.audits.append(audit("application_ended", subject, application.slice(0, 300)))
         return seeOther(home)
       }),
     "/portal/account/sessions/end-others": (sent) =>

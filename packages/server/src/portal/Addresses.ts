@@ -59,6 +59,7 @@ export const forms = [
   "/portal/account/credits",
   "/portal/account/notice-mail",
   "/portal/account/delete",
+  "/portal/account/applications/end",
   "/portal/account/sessions/end-others",
   "/portal/account/sessions/:id/end",
   "/portal/account/service-accounts",

@@ -58,6 +58,7 @@ export const tableOf = (place: Place): Table => {
       ways: [{ given: {}, refuses: { confirm: ["", "delete", "DELETE!", " DELETE"] } }]
     },
     "/portal/account/notice-mail": { ways: [], free: ["enabled"] },
+    "/portal/account/applications/end": { ways: [], free: ["application"] },
     "/portal/account/sessions/end-others": button,
     "/portal/account/sessions/:id/end": button,
     "/portal/account/service-accounts": {

@@ -56,9 +56,14 @@ const repeatable: ReadonlyArray<string> = [
     "agent-bridge/call",
     "agent-bridge/manifest/install"
   ].map((part) => `/portal/tunnels/:id/${part}`),
-  ...["notice-mail", "delete", "sessions/end-others", "sessions/:id/end", "service-accounts/:client_id/delete"].map(
-    (part) => `/portal/account/${part}`
-  ),
+  ...[
+    "notice-mail",
+    "delete",
+    "applications/end",
+    "sessions/end-others",
+    "sessions/:id/end",
+    "service-accounts/:client_id/delete"
+  ].map((part) => `/portal/account/${part}`),
   ...["rekey", "deregister", "members/:holder/remove", "allowlist/:email/remove", "claim-form"].map(
     (part) => `/portal/channels/:channel/${part}`
   ),

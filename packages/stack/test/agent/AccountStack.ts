@@ -29,6 +29,10 @@ const controlPlane = Layer.unwrap(
   Effect.gen(function* () {
     return TestServer.layer({
       ...(yield* variables),
+      KEYCLOAK_PUBLIC_URL: (yield* Realm).origin,
+      CT_OIDC_REALM: "demo",
+      CT_OIDC_ADMIN_CLIENT_ID: "manager",
+      CT_OIDC_ADMIN_CLIENT_SECRET: "manager-secret",
       CT_CP_HOSTNAME_ZONE: "zone.test",
       CT_CP_MESH_EDGE_PORT: String(yield* meshPort),
       CT_CHANNEL_FRONT_DOOR: `127.0.0.1:${yield* frontDoorPort}`,

@@ -1,6 +1,6 @@
 /** `ct-agent mcp -- COMMAND` on a platform: an application signs its person in by OAuth and calls a server on another machine. */
 import { eventually } from "@catenet/testing/Eventually"
-import { account, Realm } from "@catenet/testing/server/gate/SignInServer"
+import { account, browser, portal, Realm, text } from "@catenet/testing/server/gate/SignInServer"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -80,6 +80,35 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("ct-agent mc
         assert.strictEqual((await listed.listTools()).tools.length, 1)
         await listed.close()
       })
+
+      // In the portal the owner disconnects the application, which cannot renew its access any more.
+      const person = browser()
+      yield* person.get(yield* person.signIn("/portal/login", "olga@example.test"))
+      const listed = yield* Effect.flatMap(person.get("/portal/account"), text)
+      assert.include(listed, "Connected applications")
+      assert.include(listed, `Disconnect Notes &#38; &#60;b&#62;`)
+      assert.include(listed, resource)
+      const cookie = Array.from(person.jars.platform, ([name, value]) => `${name}=${value}`).join("; ")
+      const ending = yield* TestServer.raw("/portal/account/applications/end", {
+        method: "POST",
+        headers: { cookie, origin: portal, "content-type": "application/x-www-form-urlencoded" },
+        body: new URLSearchParams({ application: owner.clientId() }).toString(),
+        redirect: "manual"
+      })
+      assert.strictEqual(ending.status, 303)
+      assert.notInclude(yield* Effect.flatMap(person.get("/portal/account"), text), "Disconnect Notes")
+      yield* Effect.promise(async () => {
+        const renewed = await fetch(`${issuer}/protocol/openid-connect/token`, {
+          method: "POST",
+          body: new URLSearchParams({
+            grant_type: "refresh_token",
+            client_id: owner.clientId(),
+            refresh_token: tokens.refresh_token ?? ""
+          })
+        })
+        assert.strictEqual(renewed.status, 400)
+      })
+
       const denied = application("eve@example.test", "no")
       yield* Effect.promise(() => connected(edge, address, denied).catch(() => undefined))
       assert.strictEqual(denied.returned().params.get("error"), "access_denied")

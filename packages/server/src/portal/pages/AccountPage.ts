@@ -3,6 +3,7 @@ import type { Account, PaymentIntent } from "@catenet/domain/billing/Credits"
 import type { ServiceAccount } from "@catenet/domain/identity/ServiceAccount"
 import type { AuditEntry } from "@catenet/domain/values/AuditEffect"
 import { type Markup, markup } from "@catenet/platform/Markup"
+import type { Consent } from "../../identity/RealmAdmin.ts"
 import type { OpenSession } from "../../identity/Sessions.ts"
 import { button, checkbox, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
@@ -23,6 +24,7 @@ export interface Facts {
   readonly payments: ReadonlyArray<PaymentIntent>
   readonly audit: ReadonlyArray<AuditEntry>
   readonly sessions: ReadonlyArray<OpenSession>
+  readonly applications: ReadonlyArray<Consent>
   readonly sent: Sent | undefined
 }
 
@@ -87,6 +89,24 @@ const services = (texts: Texts, { sent, serviceAccounts }: Facts) => {
   )
 }
 
+const applied = (texts: Texts, { applications }: Facts) =>
+  applications.length === 0
+    ? undefined
+    : panel(
+        texts.applicationsTitle,
+        markup`<p class="hint">${texts.applicationsText}</p><table><tbody>${applications.map(
+          ({
+            clientId,
+            clientName,
+            createdDate,
+            resources = []
+          }) => markup`<tr><th scope="row">${clientName ?? clientId}<span class="sub mono">${resources.join(" ")}</span></th>
+            <td>${timestamp(Math.floor(createdDate / 1000))}</td>
+            <td class="actions"><form method="post" action="/portal/account/applications/end">
+              <input type="hidden" name="application" value="${clientId}"><button>${texts.applicationEnd(clientName ?? clientId)}</button></form></td></tr>`
+        )}</tbody></table>`
+      )
+
 /** Without an address the form stays: what was switched on can be switched off. */
 const mail = (texts: Texts, { email, isMailWanted, sent }: Facts) => {
   if (isMailWanted === undefined) return undefined
@@ -146,7 +166,7 @@ export const page = (texts: Texts, facts: Facts): Page => {
       <p class="hint">${texts.apiHint} <a href="/docs">${texts.apiDocs}</a></p>
       ${consoleUrl === undefined ? undefined : markup`<p><a href="${consoleUrl}">${texts.consoleLink}</a></p>`}</section>
     ${hasCredits ? buying(texts, facts) : undefined}
-    ${mail(texts, facts)}${hasCredits ? paid(texts, facts) : undefined}${services(texts, facts)}
+    ${mail(texts, facts)}${hasCredits ? paid(texts, facts) : undefined}${services(texts, facts)}${applied(texts, facts)}
     <section class="panel pad"><h2>${texts.sessionsTitle}</h2><p class="hint">${texts.sessionsText}</p>
       <table><thead><tr><th scope="col">${texts.sessionBrowser}</th><th scope="col">${texts.sessionSince}</th>
         <th scope="col">${texts.sessionSeen}</th><td></td></tr></thead><tbody>${sessions.map((session) => row(texts, session))}</tbody></table>

@@ -218,6 +218,10 @@ export const english = {
   claimedTitle: "Claimed",
   claimedText: "You are a member of the channel.",
   creditsHint: "The balance changes when the provider has confirmed the payment.",
+  applicationsTitle: "Connected applications",
+  applicationsText:
+    "Programs that you have let call your servers, or those of others, in your name. One that you disconnect can call for at most five minutes more.",
+  applicationEnd: (name: string) => `Disconnect ${name}`,
   sessionsTitle: "Sessions",
   sessionsText: "Where you are signed in.",
   sessionBrowser: "Browser",

@@ -32,6 +32,7 @@ export const savedTexts = {
     "/portal/tunnels/:id/agent-bridge": "The mode of the bridge is saved.",
     "/portal/tunnels/:id/agent-bridge/grant": "The grant is stored.",
     "/portal/account/notice-mail": "Saved: whether notices are mailed.",
+    "/portal/account/applications/end": "The application is disconnected.",
     "/portal/account/sessions/end-others": "All other sessions have ended.",
     "/portal/account/sessions/:id/end": "The session has ended.",
     "/portal/account/service-accounts/:client_id/delete": "The service account is removed.",

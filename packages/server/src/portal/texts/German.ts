@@ -45,6 +45,7 @@ const savedTexts: SavedTexts = {
     "/portal/tunnels/:id/agent-bridge": "Der Betrieb der Brücke ist gespeichert.",
     "/portal/tunnels/:id/agent-bridge/grant": "Die Erlaubnis ist hinterlegt.",
     "/portal/account/notice-mail": "Gespeichert: ob Hinweise per Mail kommen.",
+    "/portal/account/applications/end": "Die Anwendung ist getrennt.",
     "/portal/account/sessions/end-others": "Alle anderen Sitzungen sind beendet.",
     "/portal/account/sessions/:id/end": "Die Sitzung ist beendet.",
     "/portal/account/service-accounts/:client_id/delete": "Das Dienstkonto ist entfernt.",
@@ -257,6 +258,10 @@ export const german: Texts = {
   claimedTitle: "Aufgenommen",
   claimedText: "Sie sind Mitglied des Kanals.",
   creditsHint: "Das Guthaben ändert sich, wenn der Anbieter die Zahlung bestätigt hat.",
+  applicationsTitle: "Verbundene Anwendungen",
+  applicationsText:
+    "Programme, die in Ihrem Namen Ihre Server oder die anderer aufrufen dürfen. Eine getrennte Anwendung kann noch höchstens fünf Minuten lang aufrufen.",
+  applicationEnd: (name) => `${name} trennen`,
   sessionsTitle: "Sitzungen",
   sessionsText: "Wo Sie angemeldet sind.",
   sessionBrowser: "Browser",

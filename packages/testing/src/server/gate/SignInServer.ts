@@ -41,6 +41,12 @@ export class Realm extends Context.Service<Realm, IdentityProvider>()("test/Gate
             { clientId: "admin-cli", publicClient: true, directAccessGrantsEnabled: true },
             { clientId: "ct-agent-cli", publicClient: true, deviceGrantEnabled: true },
             {
+              clientId: "manager",
+              secret: "manager-secret",
+              serviceAccountsEnabled: true,
+              managementRoles: ["manage-clients", "manage-users"]
+            },
+            {
               clientId: "portal",
               secret: "portal-secret",
               standardFlowEnabled: true,
