@@ -128,7 +128,8 @@ const campaign = () => {
     CATENET_UPDATES: "1",
     CATENET_PACKAGES: "1",
     CATENET_SWITCH_RATE: "200",
-    CATENET_SWITCH_SECONDS: "20"
+    CATENET_SWITCH_SECONDS: "20",
+    CATENET_OWN_NAME: "1"
   }
   for (const [name, value] of Object.entries(full)) env[name] ??= value
   const parts = [
@@ -161,7 +162,8 @@ const campaign = () => {
     ["duration", "e2e/soak"],
     ["duration", "channels/soak"],
     ["e2e", "certificate"],
-    ["duration", "e2e/switch"]
+    ["duration", "e2e/switch"],
+    ["e2e", "ownName"]
   ]
   const isWanted = ([project, files]) => rest.length === 0 || rest.some((word) => `${project}/${files}`.includes(word))
   const wanted = parts.filter(isWanted)

@@ -8,7 +8,8 @@ import { until } from "@catenet/testing/Eventually"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schedule } from "effect"
 import { randomBytes } from "node:crypto"
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
+import { inMemoryOf } from "../e2e/ProcessMemory.ts"
 import { ask, askHttp2, browser, controlPlane, Edges, type Heard, upgrade } from "./GateStack.ts"
 import { signedIn, statusAt, tunnel, vera } from "./GateTunnel.ts"
 
@@ -37,31 +38,6 @@ const workers = () =>
         return false
       }
     })
-
-const chunkBytes = 8 * 1024 * 1024
-
-/** Which of the texts are in what a process may write to. */
-const inMemoryOf = (pid: number, texts: ReadonlyArray<string>): ReadonlySet<string> => {
-  const found = new Set<string>()
-  const memory = openSync(`/proc/${pid}/mem`, "r")
-  const chunk = Buffer.alloc(chunkBytes + 1_024)
-  for (const line of readFileSync(`/proc/${pid}/maps`, "utf8").split("\n")) {
-    const [, from = "", to = ""] = /^([\da-f]+)-([\da-f]+) rw/.exec(line) ?? []
-    const end = BigInt(`0x${to || 0}`)
-    for (let at = BigInt(`0x${from || 0}`); at < end; at += BigInt(chunkBytes)) {
-      const left = Number(end - at)
-      let read = 0
-      try {
-        read = readSync(memory, chunk, 0, Math.min(left, chunk.length), at)
-      } catch {
-        continue // it was given back to the system since
-      }
-      for (const text of texts) if (chunk.subarray(0, read).includes(text, 0, "latin1")) found.add(text)
-    }
-  }
-  closeSync(memory)
-  return found
-}
 
 layer(Edges.layer.pipe(Layer.provideMerge(controlPlane)), { excludeTestServices: true, timeout: "120 seconds" })(
   "a name that requires a login and turns end-to-end",
