@@ -177,7 +177,11 @@ describe("two agents at an edge", () => {
       .map((line) => JSON.parse(line))
     assert.deepStrictEqual(
       events.map(({ kind, peer, state }) => [kind, state, peer]),
-      ["open", "close"].map((state) => ["channel_session", state, Hex.encode(caller.holder)])
+      [
+        ["channel_session", "open"],
+        ["tool_call", undefined],
+        ["channel_session", "close"]
+      ].map((event) => [...event, Hex.encode(caller.holder)])
     )
     await one.said(" sent, ")
   })
