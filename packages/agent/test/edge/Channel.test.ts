@@ -178,10 +178,10 @@ describe("two agents at an edge", () => {
     assert.deepStrictEqual(
       events.map(({ kind, peer, state }) => [kind, state, peer]),
       [
-        ["channel_session", "open"],
-        ["tool_call", undefined],
-        ["channel_session", "close"]
-      ].map((event) => [...event, Hex.encode(caller.holder)])
+        ["channel_session", "open", Hex.encode(caller.holder)],
+        ["tool_call", undefined, Hex.encode(caller.holder)],
+        ["channel_session", "close", Hex.encode(caller.holder)]
+      ]
     )
     await one.said(" sent, ")
   })

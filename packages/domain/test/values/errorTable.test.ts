@@ -245,6 +245,7 @@ const table = [
   [Gate.ShareLinkRefused, 403, ["invalid, used, revoked or wrong-host share token"]],
   [Gate.GateCodeRefused, 403, ["(gate)"]],
   [Gate.VisitorNotAllowed, 403, ["(gate)"]],
+  [Gate.CallerRefused, 403, ["(access token at an agent)"]],
   [Authentication.SignInRefused, 403, ["(sign-in)"]],
   [Authentication.SignInCancelled, 403, ["(sign-in)"]],
   [Authentication.EmailDomainRefused, 403, ["(sign-in)"]],

@@ -78,7 +78,7 @@ export const browserRoutes: Readonly<
   "GET /portal/notices": ["What an account should know now."],
   "GET /portal/account": ["Balance, sessions, service accounts, payments, own audit log."],
 
-  "POST /portal/tunnels": ["Makes a tunnel.", "name"],
+  "POST /portal/tunnels": ["Makes a tunnel.", "name", "kind"],
   "POST /portal/tunnels/:id/rename": ["Renames it.", "name"],
   "POST /portal/tunnels/:id/delete": ["Deletes it; its token never works again."],
   "POST /portal/tunnels/:id/install": ["Shows a line for an agent, with a token that works once.", "port"],

@@ -103,6 +103,12 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "admission.setChallenge": ({ hostname, token }) => ({ token, hostname, value: "v" }),
   "admission.clearChallenge": ({ hostname, token }) => ({ token, hostname }),
   "agentPolicy.redeem": ({ hostname, token }) => ({ token, host: hostname, code: visit, browser: "00".repeat(32) }),
+  "agentPolicy.caller": ({ hostname, token }) => ({
+    token,
+    host: hostname,
+    resource: `https://${hostname}/`,
+    bearer: "b"
+  }),
   "tunnels.create": ({ hostname }) => ({ name: "n", hostname }),
   "tunnels.change": () => ({ name: "stolen", require_login: false }),
   "tunnels.grant": () => ({ grantee: "thief" }),

@@ -38,6 +38,8 @@ const shapes: ReadonlyArray<readonly [string, (random: Random, word: () => strin
   ["^[!-9;-~]{1,64}:", (_, word) => `${word()}:$scrypt$ln=10,r=8,p=1$${"A".repeat(22)}$${"A".repeat(43)}`],
   ["^/", (_, word) => `/${word()}?q=${word()}`],
   ["^https?://", (_, word) => `https://${word()}.example/${word()}`],
+  ["^https://[a-z0-9.-]{1,253}(?::[0-9]{1,5})?/$", (_, word) => `https://${word()}.example/`],
+  ["^(?:tcp|udp)", (random) => `${random.pick(["tcp", "udp"])}/${1 + random.below(65_535)}`],
   ["^https://", (_, word) => `https://${word()}.example/${word()}`],
   ["^[ \\t]*[0-9a-fA-F]{64}", (random) => hex(random, 64)],
   ["^[a-z0-9_]+(?:,", (_, word) => `${word()},${word()}`],

@@ -36,7 +36,7 @@ const ofPrograms = new Set(
   NoLiveEdge HeartbeatProofIncomplete HeartbeatRefused TicketKeysRefused HistoryDisabled ReceiptsDisabled LookupAmbiguous
   ChallengeNotBrokered DnsBusy DnsNotConverged DnsProviderFailed HostnameUnknown NotAdmitted NotHostnameOwner
   RoutingTokenRevoked ChunkExtensionsTooLarge HeadersTooLarge NotHttp NotServing DirectoryProofRefused
-  RangeNotSatisfiable AgentProofRequired HostnameGuarded`.split(/\s+/u)
+  RangeNotSatisfiable AgentProofRequired HostnameGuarded CallerRefused`.split(/\s+/u)
 )
 /** A page says of these what it says of nothing. */
 const ofNothing = new Set(["TunnelNotFound", "ChannelNotFound", "NetworkUnknown"])

@@ -57,10 +57,10 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })((it) => {
           (yield* edge.ordersUntil(token, path)).slice(-5).map((order) => [order.path, order.body]),
           [
             [authorizing, ""],
-            [path, '{"http_only":true}'],
-            [path, '{"http_only":true}'],
+            [path, '{"http_only":true,"tls":false}'],
+            [path, '{"http_only":true,"tls":false}'],
             [authorizing, ""],
-            [path, '{"http_only":false}']
+            [path, '{"http_only":false,"tls":false}']
           ]
         )
         assert.isFalse(yield* known)

@@ -79,7 +79,7 @@ const sides = [
   { middle: "198.51.100.1", end: "198.51.100.2", far: "203.0.113.2" }
 ] as const
 const vxlanPort = 4789
-const ferryProgram = join(dirname(fileURLToPath(import.meta.url)), "./PacketLink.ts")
+const ferryProgram = join(dirname(fileURLToPath(import.meta.url)), "Ferry.ts")
 
 const ip = (...args: ReadonlyArray<string>) => execFileSync("ip", args)
 
