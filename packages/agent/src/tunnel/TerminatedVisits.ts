@@ -131,7 +131,8 @@ export const make = (origin: OpenOrigin, metrics: AgentMetrics["Service"], surro
       })
       tending.add(look)
       timer ??= Scheduler.setInterval(() => tending.forEach((each) => each()), tendMillis).unref()
-      look()
+      // Not before the visit is served: one that has just spoken would be taken for idle, and be closed by a drain.
+      Scheduler.setImmediate(() => tending.has(look) && look())
       const leave = Effect.sync(() => {
         tending.delete(look)
         if (tending.size === 0) timer = void Scheduler.clearInterval(timer)

@@ -223,6 +223,19 @@ describe("a visitor of a tunnel whose agent ends TLS", () => {
     }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
   )
 
+  it.live("who comes while the agent drains is answered, and then told to go", () =>
+    Effect.gen(function* () {
+      const visit = yield* door(yield* origin(web))
+      const { draining } = yield* AgentMetrics
+      draining.is = true
+      for (let visits = 0; visits < 5; visits++) {
+        const visitor = visit(head)
+        yield* visitor.closed
+        assert.match(visitor.heard(), /^HTTP\/1\.1 200 OK\r\n[^]*hi$/u)
+      }
+    }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
+  )
+
   it.live("who speaks another language is the origin's at once", () =>
     Effect.gen(function* () {
       const visit = yield* door(yield* origin((socket) => void socket.pipe(socket)))
