@@ -41,7 +41,7 @@ interface Exposed {
 }
 
 const urlFile = (stateDir: string) => `${stateDir}/url`
-/** Where the local service was at the last run and what was said of it, for `ct-agent export`. */
+/** Address and options of the local service at the last run, for `ct-agent export`. */
 const originFile = (stateDir: string) => `${stateDir}/origin`
 const optionsFile = (stateDir: string) => `${stateDir}/origin-options`
 /** The rules that the flags of an earlier run have demanded. */
@@ -194,7 +194,7 @@ export const keptOrigin = Effect.fnUntraced(function* (stateDir: string | undefi
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
 })
 
-/** What was said of it then; nothing for one of an earlier version. */
+/** Options of that service; none where an earlier version stored it. */
 export const keptOptions = Effect.fnUntraced(function* (stateDir: string | undefined, { id }: Tunnel) {
   const path = optionsFile(join(folderOf({ stateDir }), id))
   const bytes = yield* Effect.orElseSucceed(PrivateFile.read(path), () => undefined)

@@ -6,7 +6,7 @@ import { type Exchange, maxBody, pieceCost, Place, type Recorded, type Side } fr
 
 export const maxRequests = 500
 const maxTotal = 67_108_864
-/** Requests are named by numbers that grow by one. What is said of one that is kept no longer is ignored. */
+/** Each request gets the next number. A call about one that is no longer kept does nothing. */
 export class Recording {
   readonly #places: Array<Place> = []
   readonly #most: number

@@ -10,7 +10,7 @@ import { join } from "node:path"
 const owner = token("3")
 const host = "db.zone.test"
 
-/** What the program prints first; it is told one line. */
+/** The first output of the program, which gets one line of input. */
 const firstLine = (command: string, args: ReadonlyArray<string>) =>
   new Promise<string>((resolve, reject) => {
     const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] })

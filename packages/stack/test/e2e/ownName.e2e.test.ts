@@ -22,7 +22,7 @@ import { inMemoryOf, withChildren } from "./ProcessMemory.ts"
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path))
 const isWanted = process.env["CATENET_OWN_NAME"] !== undefined && executablePath !== undefined
 
-/** What an origin is told, without what is another for each request. */
+/** The fields that an origin gets, without those that differ from request to request. */
 const told = ({ headers }: IncomingMessage) =>
   Object.entries(headers)
     .filter(([name]) => !["x-request-id", "x-gate-assertion", "cookie"].includes(name))

@@ -49,7 +49,7 @@ export interface ProcessFaults {
   readonly ending: (connection: { readonly destroy: () => unknown }) => OnFault
 }
 
-/** Those that hear of throws without a connection: the first one, so that a process of many services counts each once. */
+/** Of these, only the first gets throws that belong to no connection, so that a process with many services counts each once. */
 const listening = new Set<OnFault>()
 const onThrow = (error: unknown) => {
   const [first] = listening
@@ -66,7 +66,7 @@ const unlisten = (report: OnFault) => {
   if (listening.size === 0) process.off("uncaughtException", onThrow).off("unhandledRejection", onThrow)
 }
 
-/** For as long as the scope is open. `count` hears of every fault that is reported to it. */
+/** Works while the scope is open. `count` is called for each fault that is reported here. */
 export const make = Effect.fnUntraced(function* (count: () => unknown) {
   const clock = yield* Clock.Clock
   const run = yield* FiberSet.makeRuntime<never>()
