@@ -76,11 +76,16 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
     const servername = "bare.bench.localhost"
     const options = { cert: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8"), origin: plain }
     const bare = await relay.service<{ readonly socket: number; readonly stream: number }>("bareTerminator.ts", options)
+    // What TLS in front of the same origin costs behind the same tunnel where nothing reads the requests.
+    const behind = await agent("passed to Node, which ends it on a socket", "behind", {
+      CT_AGENT_ORIGIN: `127.0.0.1:${bare.said.socket}`
+    })
     const direct = (name: string, port: number): Way => ({ name, aim: { port, servername, ca }, pid: bare.pid })
     const origin: Way = { name: "straight to the origin", aim: { port: tls, servername, ca }, pid: relay.origin.pid }
     const ways = [
       passing,
       ending,
+      { ...behind, pid: bare.pid },
       direct("no tunnel, ended by Node on a socket", bare.said.socket),
       direct("no tunnel, ended by Node on a stream", bare.said.stream),
       origin
