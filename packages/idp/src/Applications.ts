@@ -9,8 +9,10 @@ import { Scheduler } from "@catenet/platform/Scheduler"
 import { TokenBuckets } from "@catenet/platform/TokenBuckets"
 import Provider, { type AdapterPayload, type ClientMetadata, errors, interactionPolicy } from "oidc-provider"
 
-/** Applications that have registered themselves. */
-const maxRegistered = 2000
+/** Applications that have registered themselves and to which nobody has agreed yet. */
+export const maxRegistered = 2000
+/** Applications that have registered themselves and to which somebody has agreed. */
+export const maxAgreed = 20_000
 const registrationsPerMinute = 20
 
 /** What an application may do: sign a person in, and stay signed in. */
@@ -30,24 +32,64 @@ class TooManyRegistrations extends errors.OIDCProviderError {
   }
 }
 
-/** Kept in memory, as are the sign-ins of the applications. One network fills a part only. */
+interface Registered {
+  readonly payload: AdapterPayload
+  /** Gives the place back. */
+  readonly leave: () => void
+}
+
+/**
+ * Kept in memory, as are the sign-ins of the applications. Until somebody has agreed to a sign-in, an application has one of the places
+ * that networks share; from then on it has one of those that accounts share, which no stranger can take.
+ */
 export class Registrations {
   readonly #places = new FairPlaces(maxRegistered)
+  readonly #agreedPlaces = new FairPlaces(maxAgreed)
   readonly #rate = new TokenBuckets(registrationsPerMinute)
-  readonly #byId = new Map<string, AdapterPayload>()
+  /** Oldest first. */
+  readonly #waiting = new Map<string, Registered>()
+  readonly #agreed = new Map<string, Registered>()
 
   find(id: string): AdapterPayload | undefined {
-    return this.#byId.get(id)
+    return (this.#agreed.get(id) ?? this.#waiting.get(id))?.payload
   }
 
-  add(id: string, payload: AdapterPayload): void {
-    const from = addressBlock(Provider.ctx?.req.socket.remoteAddress ?? "")
+  /** `from` is the network that registers it. */
+  add(id: string, payload: AdapterPayload, from = addressBlock(Provider.ctx?.req.socket.remoteAddress ?? "")): void {
     if (!isModest(payload))
       throw new errors.InvalidClientMetadata("grant_types may have authorization_code and refresh_token")
     if (!this.#rate.take(from, Scheduler.monotonicMillis()).allowed) throw new TooManyRegistrations()
-    const holder = { isIdle: () => true, evict: () => void this.#byId.delete(id) }
-    if (this.#places.take(from, holder) === undefined) throw new TooManyRegistrations()
-    this.#byId.set(id, payload)
+    const holder = { isIdle: () => true, evict: () => void this.#waiting.delete(id) }
+    // Where every place is another network's, a network that has none still gets the place of the oldest.
+    const leave =
+      this.#places.take(from, holder) ??
+      (this.#places.heldBy(from) === 0 && this.#dropOldest() ? this.#places.take(from, holder) : undefined)
+    if (leave === undefined) throw new TooManyRegistrations()
+    this.#waiting.set(id, { payload, leave })
+  }
+
+  /** Somebody has agreed to a sign-in of an application, which holds for so many seconds. */
+  agreed(id: string, accountId: string, seconds: number): void {
+    const known = this.#agreed.get(id) ?? this.#waiting.get(id)
+    if (known === undefined) return
+    const ends = Scheduler.monotonicMillis() + seconds * 1000
+    const holder = {
+      isIdle: () => ends <= Scheduler.monotonicMillis(),
+      evict: () => void this.#agreed.delete(id)
+    }
+    const leave = this.#agreedPlaces.take(accountId, holder)
+    if (leave === undefined) return
+    known.leave()
+    this.#waiting.delete(id)
+    this.#agreed.set(id, { payload: known.payload, leave })
+  }
+
+  #dropOldest(): boolean {
+    const [oldest] = this.#waiting
+    if (oldest === undefined) return false
+    const [id, { leave }] = oldest
+    leave()
+    return this.#waiting.delete(id)
   }
 }
 

@@ -70,10 +70,15 @@ class Memory {
   }
 }
 
-const inMemory = (model: string, memory: Memory): ProviderAdapter => {
+const inMemory = (model: string, memory: Memory, registered: Registrations): ProviderAdapter => {
   const key = (id: string) => `${model}:${id}`
   return {
-    upsert: async (id, payload, expiresIn) => memory.set(key(id), payload, expiresIn),
+    upsert: async (id, payload, expiresIn) => {
+      memory.set(key(id), payload, expiresIn)
+      const { accountId, clientId } = payload
+      if (model === "Grant" && clientId !== undefined && accountId !== undefined)
+        registered.agreed(clientId, accountId, expiresIn ?? Number.POSITIVE_INFINITY)
+    },
     find: async (id) => memory.get(key(id)),
     findByUid: async (uid) => memory.find(model, (payload) => payload.uid === uid),
     findByUserCode: async (userCode) => memory.find(model, (payload) => payload.userCode === userCode),
@@ -134,7 +139,7 @@ export const make = (store: RealmStore): Remembered => {
       return isTheirs ? [{ id, clientId, at: payload.iat ?? 0, resources: Object.keys(payload.resources ?? {}) }] : []
     })
   return {
-    adapter: (model) => (model === "Client" ? ofClients(store, registered) : inMemory(model, memory)),
+    adapter: (model) => (model === "Client" ? ofClients(store, registered) : inMemory(model, memory, registered)),
     consents: (accountId) => {
       const byClient = Map.groupBy(grantsOf(accountId), ({ clientId }) => clientId)
       return Array.from(byClient, ([clientId, grants]) => ({
