@@ -1,4 +1,4 @@
-/** What 5,000 agents, and 5,000 visitors that keep their connection after one request, cost an edge that carries nothing. */
+/** What 5,000 agents, and 2,000 visitors that keep their connection after one request, cost an edge that carries nothing. */
 import { muxAlpn, Mux } from "@catenet/wire/transport/Mux"
 import { Result } from "effect"
 import { connect } from "node:tls"
@@ -10,6 +10,8 @@ import { Kept } from "./Kept.ts"
 import { Relay } from "./Relay.ts"
 
 const wanted = 5000
+/** Below an address's share of the streams to one agent (`maxPerAddress` of the edge's stream shares). */
+const wantedVisitors = 2000
 const atOnce = 20
 const settleMillis = 5000
 
@@ -66,7 +68,7 @@ const visitors = async (relay: Relay, tier: "gelb" | "gruen", terminates = false
   const origin = { CT_AGENT_ORIGIN: `127.0.0.1:${tier === "gelb" || terminates ? plain : tls}` }
   const agent = await relay.agent(tunnel, relay.ports.mesh, terminates ? { ...origin, ...relay.terminating } : origin)
   const pids = { edge: relay.edge.child.pid ?? -1, agent: agent.child.pid ?? -1 }
-  const count = allowed(wanted, 1)
+  const count = allowed(wantedVisitors, 1)
   const first = await Kept.open(tunnel.aim)
   await first.get()
   const before = { edge: await atRest(pids.edge), agent: residentMegabytes(pids.agent) }
