@@ -14,6 +14,7 @@ import { Refused, UsageWrong } from "../Failure.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
 import * as TunnelService from "../serve/TunnelService.ts"
+import * as McpVariables from "../settings/McpVariables.ts"
 import { formatOrigin, type OriginPlace, readOrigin } from "../settings/OriginAddress.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as FolderLock from "../state/FolderLock.ts"
@@ -49,9 +50,20 @@ const rulesFile = (stateDir: string) => `${stateDir}/rules.json`
 const RulesText = Schema.fromJsonString(StoredRules)
 const utf8 = new TextEncoder()
 
-const { ca, host_header, insecure, listing } = ServiceEntry.fields
+const { ca, host_header, insecure, listing, mcp_allow_origin, mcp_env, mcp_public, mcp_share, mcp_tools } =
+  ServiceEntry.fields
 /** Options of an origin that the account does not know, in the terms of the file of services. */
-const OriginOptions = Schema.Struct({ ca, host_header, insecure, listing })
+const OriginOptions = Schema.Struct({
+  ca,
+  host_header,
+  insecure,
+  listing,
+  mcp_allow_origin,
+  mcp_env,
+  mcp_public,
+  mcp_share,
+  mcp_tools
+})
 export type OriginOptions = typeof OriginOptions.Type
 const [encodeOptions, decodeOptions] = [
   Schema.encodeSync(Schema.fromJsonString(OriginOptions)),
@@ -65,7 +77,8 @@ export const optionsOf = (variables: Readonly<Record<string, string>>): OriginOp
     ...(header !== "keep" && { host_header: header }),
     ...(authorities !== undefined && { ca: resolve(authorities) }),
     ...(variables["CT_AGENT_ORIGIN_INSECURE"] === "1" && { insecure: true }),
-    ...(variables["CT_AGENT_ORIGIN_LISTING"] === "1" && { listing: true })
+    ...(variables["CT_AGENT_ORIGIN_LISTING"] === "1" && { listing: true }),
+    ...McpVariables.optionsOf(variables)
   }
 }
 

@@ -1,9 +1,12 @@
-/** What a service of the file is reached by: a host name (`to`, `routes`, `tcp` with `tls`), or a public port (`tcp`, `udp`). */
+/** What a service of the file is reached by: a host name (`to`, `routes`, `mcp`, `tcp` with `tls`), or a public port (`tcp`, `udp`). */
 import type { ServiceDefaults, ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
 import type { TunnelKind } from "@catenet/domain/tunnels/Tunnel"
 import { type Problem, problem } from "@catenet/platform/ConfigurationInvalid"
 
-const originOptions = ["to", "routes", "tcp", "udp"] as const
+const originOptions = ["to", "routes", "tcp", "udp", "mcp"] as const
+const mcpOptions = ["mcp_public", "mcp_share", "mcp_tools", "mcp_env", "mcp_allow_origin"] as const
+/** Options of an origin that the agent does not start itself. */
+const withoutMcp = ["host_header", "ca", "insecure", "listing", "proxy_protocol"] as const
 
 /** `http` for a service with a host name. */
 export const of = ({ tcp, udp }: ServiceEntry): TunnelKind =>
@@ -25,13 +28,22 @@ export const problemsOf = (
 ): ReadonlyArray<Problem> => {
   const [first, second] = originOptions.filter((option) => entry[option] !== undefined)
   if (first === undefined)
-    return [problem(at(), "has none of to, routes, tcp and udp", "set one of them to the local service")]
+    return [problem(at(), "has none of to, routes, tcp, udp and mcp", "set one of them to the local service")]
   if (second !== undefined) return [problem(at(second), `does not work with ${first}`, "remove one of the two")]
-  if (first === "to" || first === "routes")
+  const needless = first === "mcp" ? withoutMcp : mcpOptions
+  const foreign = needless
+    .filter((option) => entry[option] !== undefined)
+    .map((option) =>
+      first === "mcp"
+        ? problem(at(option), "does not work with mcp", "remove it")
+        : problem(at(option), "needs mcp", `remove it, or write mcp instead of ${first}`)
+    )
+  if (foreign.length > 0) return foreign
+  if (first === "to" || first === "routes" || first === "mcp")
     return [
       ...(entry.port === undefined
         ? []
-        : [problem(at("port"), "needs tcp or udp", "remove it, or write tcp or udp instead of to")]),
+        : [problem(at("port"), "needs tcp or udp", `remove it, or write tcp or udp instead of ${first}`)]),
       ...(typeof entry.tls === "boolean"
         ? [problem(at("tls"), "is true or false for tcp only", "set it to terminate or passthrough")]
         : [])
@@ -57,6 +69,6 @@ export const problemsOf = (
 /** Those that do not apply to a service with a public port are left out. */
 export const withDefaults = (entry: ServiceEntry, { proxy_protocol, tls }: ServiceDefaults): ServiceEntry => ({
   ...(tls !== undefined && of(entry) === "http" && { tls }),
-  ...(proxy_protocol !== undefined && entry.udp === undefined && { proxy_protocol }),
+  ...(proxy_protocol !== undefined && entry.udp === undefined && entry.mcp === undefined && { proxy_protocol }),
   ...entry
 })

@@ -49,8 +49,10 @@ export interface ServicePlan {
   readonly stateDir: string
   /** A service whose fingerprint is the same after a reload keeps running. */
   readonly fingerprint: string
+  /** `address` is the public one of the host name. */
   readonly settings: (
-    host: string | undefined
+    host: string | undefined,
+    address?: string
   ) => Effect.Effect<Settings.Settings, ConfigurationInvalid, FileSystem.FileSystem>
 }
 
@@ -101,6 +103,9 @@ const problemsOf = (entry: ServiceEntry, at: At): ReadonlyArray<Problem> => {
     routes !== undefined &&
       tls === "passthrough" &&
       problem(at("tls"), "hides the paths that routes are for", "remove it, or routes"),
+    entry.mcp !== undefined &&
+      tls === "passthrough" &&
+      problem(at("tls"), "hides the requests that the MCP server is for", "remove it"),
     rules !== undefined &&
       tls === "passthrough" &&
       problem(at("tls"), "hides the requests that rules are for", "remove it, or rules"),
@@ -135,10 +140,10 @@ const serviceOf = Effect.fnUntraced(function* (
   at: At
 ): Effect.fn.Return<ServicePlan, ConfigurationInvalid, FileSystem.FileSystem> {
   const problems = [...problemsOf(entry, at)]
-  const { tcp, to, udp } = entry
+  const { mcp, tcp, to, udp } = entry
   const kind = ServiceKind.of(entry)
   const places = entry.routes?.flatMap(RoutePlan.originsOf) ?? [String(tcp ?? udp ?? to)]
-  const place = readOrigin(places[0] ?? "")
+  const place: OriginPlace | string = mcp === undefined ? readOrigin(places[0] ?? "") : { _tag: "Mcp", command: mcp }
   if (typeof place === "string")
     return yield* new ConfigurationInvalid({
       problems: problems.length > 0 ? problems : [problem(at("to"), `is not ${place}`)]
@@ -152,9 +157,12 @@ const serviceOf = Effect.fnUntraced(function* (
   }
   const rules = Result.isSuccess(ruled) ? ruled.success : []
   const variables = { ...common.variables, ...ServiceVariables.ofService(entry, origin, stateDir, common.base) }
-  const settings = Effect.fnUntraced(function* (host: string | undefined) {
+  const settings = Effect.fnUntraced(function* (host: string | undefined, address?: string) {
     const readWith = (more: Readonly<Record<string, string>>) => {
-      const named = host === undefined || kind !== "http" ? {} : { CT_AGENT_HOSTNAME: host }
+      const named = {
+        ...(host !== undefined && kind === "http" && { CT_AGENT_HOSTNAME: host }),
+        ...(mcp !== undefined && address !== undefined && { CT_AGENT_MCP_ADDRESS: address })
+      }
       return Settings.readFrom(ConfigProvider.fromUnknown({ ...variables, ...named, ...more }))
     }
     const whole: Settings.Settings = { ...(yield* readWith({})), rules }

@@ -2,6 +2,7 @@
 import type { ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
 import { type Problem, problem } from "@catenet/platform/ConfigurationInvalid"
 import { resolve } from "node:path"
+import * as McpVariables from "../settings/McpVariables.ts"
 import { formatOrigin, type OriginPlace } from "../settings/OriginAddress.ts"
 import * as ServiceKind from "./ServiceKind.ts"
 
@@ -12,6 +13,7 @@ const optionOf = new Map([
   ["CT_AGENT_ORIGIN_HOST_HEADER", "host_header"],
   ["CT_AGENT_ORIGIN_INSECURE", "insecure"],
   ["CT_AGENT_ORIGIN_LISTING", "listing"],
+  ...McpVariables.serviceOptions,
   ["CT_AGENT_HOSTNAME", "host"],
   ["CT_AGENT_ORIGIN_TLS", "tls"],
   ["CT_AGENT_ORIGIN_PROXY_PROTOCOL", "proxy_protocol"],
@@ -66,6 +68,7 @@ export const ofService = (entry: ServiceEntry, place: OriginPlace, stateDir: str
     ...(kind === "http"
       ? { CT_AGENT_MODE: "browser", CT_AGENT_ORIGIN_TLS: typeof tls === "string" ? tls : "terminate", ...certificate }
       : { CT_AGENT_MODE: "port", CT_AGENT_ORIGIN_PROTO: kind }),
+    ...(entry.mcp !== undefined && McpVariables.ofService(entry)),
     ...(proxy_protocol && { CT_AGENT_ORIGIN_PROXY_PROTOCOL: proxy_protocol }),
     ...(join_token !== undefined && { CT_AGENT_JOIN_TOKEN: join_token }),
     ...(token !== undefined && { CT_AGENT_TOKEN: token }),

@@ -103,7 +103,7 @@ const attempt = Effect.fnUntraced(function* (state: State, running: Running, isF
   running.step = "starting"
   const asked = ServiceTunnel.provide(state.account, plan, { list: state.list, isFresh, waits })
   running.provided = yield* state.permits.withPermit(asked)
-  const settings = yield* plan.settings(running.provided.hostname)
+  const settings = yield* plan.settings(running.provided.hostname, running.provided.url)
   running.step = "serving"
   running.reason = undefined
   return yield* Effect.scoped(TunnelService.serveTunnel(settings, !plan.hasTokens))

@@ -10,6 +10,7 @@ import { Schema } from "effect"
 import type * as Yaml from "yaml"
 import type { OriginOptions } from "../account/Exposure.ts"
 import { printable } from "../terminal/Log.ts"
+import * as ServiceKind from "./ServiceKind.ts"
 
 export interface Given {
   readonly text: string
@@ -24,7 +25,19 @@ export interface Exported {
   readonly left: ReadonlyArray<string>
 }
 
-const ofAccount = new Set(["to", "tcp", "udp", "port", "name", "host", "rules", "join_token", "token", "bootstrap"])
+const ofAccount = new Set([
+  "to",
+  "tcp",
+  "udp",
+  "mcp",
+  "port",
+  "name",
+  "host",
+  "rules",
+  "join_token",
+  "token",
+  "bootstrap"
+])
 /** Options of which an account knows nothing. */
 const ownOptions = Object.keys(ServiceEntry.fields).filter((option) => !ofAccount.has(option))
 
@@ -62,7 +75,7 @@ const keyOf = (name: string, taken: ReadonlySet<string>) => {
 const isServedBy =
   ({ hostname, name }: Tunnel) =>
   ([key, entry]: readonly [string, ServiceEntry]) =>
-    (entry.token !== undefined || entry.bootstrap !== undefined) && entry.to !== undefined
+    (entry.token !== undefined || entry.bootstrap !== undefined) && ServiceKind.of(entry) === "http"
       ? entry.host === hostname
       : (entry.name ?? key) === name
 
@@ -98,7 +111,8 @@ export const write = (yaml: typeof Yaml, tunnels: ReadonlyArray<Owned>, { servic
       if (yaml.isMap(entry) && ruled && !entry.has("rules")) entry.set("rules", ruled.rules)
       if (found !== undefined) continue
       const key = keyOf(name, keys)
-      const to = document.createNode(origin ?? null)
+      const [, command] = /^mcp:(.+)$/su.exec(origin ?? "") ?? []
+      const to = document.createNode(command ?? origin ?? null)
       if (to.value === null) {
         open.push(key)
         to.comment = ` the local service: a port${kind === "http" ? ", host:port or http://host:port" : " or host:port"}`
@@ -107,7 +121,7 @@ export const write = (yaml: typeof Yaml, tunnels: ReadonlyArray<Owned>, { servic
       all.set(
         document.createNode(key),
         document.createNode({
-          [kind === "http" ? "to" : kind]: to,
+          [command !== undefined ? "mcp" : kind === "http" ? "to" : kind]: to,
           ...(kind === "http" && options),
           ...(name !== key && { name }),
           ...(host !== undefined && { host }),

@@ -118,6 +118,8 @@ const problemOf = (message: string, path: Path, where: (isKey: boolean) => strin
       "use up to 60 of a-z, 0-9 and hyphens, with no hyphen at an end"
     )
   const options = optionsAt(parent)
+  // Such as that of a caller or of a header.
+  if (options.size === 0) return problem(where(true), "is not a name that can be used here")
   const other = otherNames.get(name)
   const meant = closestMatch(name, options) ?? (other !== undefined && options.has(other) ? other : undefined)
   return problem(

@@ -1,7 +1,9 @@
 /** Variables of an MCP server as an origin (`CT_AGENT_ORIGIN=mcp:command`). */
+import type { ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
 import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import * as Parser from "@catenet/platform/Parser"
 import { optional } from "@catenet/platform/Variable"
+import { Option, Record } from "effect"
 
 /** The address of a host without a path. */
 const address = Parser.make(
@@ -121,3 +123,40 @@ export const of = (values: Values): McpSettings => ({
   passes: values.mcpEnvironment ?? [],
   origins: values.mcpOrigins ?? []
 })
+
+/** The options of a service in the file. */
+export const serviceOptions: ReadonlyArray<readonly [variable: string, option: string]> = [
+  [variables.mcpPublic.name, "mcp_public"],
+  [variables.mcpShare.name, "mcp_share"],
+  [variables.mcpTools.name, "mcp_tools"],
+  [variables.mcpEnvironment.name, "mcp_env"],
+  [variables.mcpOrigins.name, "mcp_allow_origin"]
+]
+
+type ServiceOptions = Pick<ServiceEntry, "mcp_public" | "mcp_share" | "mcp_tools" | "mcp_env" | "mcp_allow_origin">
+
+/** The variables that a service of the file sets. */
+export const ofService = ({ mcp_allow_origin, mcp_env, mcp_public, mcp_share, mcp_tools }: ServiceOptions) => ({
+  ...(mcp_public === true && { [variables.mcpPublic.name]: "1" }),
+  ...(mcp_share === true && { [variables.mcpShare.name]: "1" }),
+  ...(mcp_env !== undefined && { [variables.mcpEnvironment.name]: mcp_env.join(",") }),
+  ...(mcp_allow_origin !== undefined && { [variables.mcpOrigins.name]: mcp_allow_origin.join(",") }),
+  ...(mcp_tools !== undefined && {
+    [variables.mcpTools.name]: Object.entries(mcp_tools)
+      .map(([who, tools]) => `${who}=${tools.join(",")}`)
+      .join(";")
+  })
+})
+
+/** The options of a service that say the same as these variables. */
+export const optionsOf = (given: Readonly<Record<string, string>>): ServiceOptions => {
+  const text = (variable: Key) => Option.getOrElse(Record.get(given, needed[variable]), () => "")
+  const lists = toolLists.parse(text("mcpTools"))
+  return {
+    ...(text("mcpPublic") === "1" && { mcp_public: true }),
+    ...(text("mcpShare") === "1" && { mcp_share: true }),
+    ...(lists !== undefined && { mcp_tools: Object.fromEntries(lists) }),
+    ...(text("mcpEnvironment") !== "" && { mcp_env: text("mcpEnvironment").split(",") }),
+    ...(text("mcpOrigins") !== "" && { mcp_allow_origin: text("mcpOrigins").split(",") })
+  }
+}

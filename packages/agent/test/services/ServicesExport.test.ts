@@ -15,6 +15,7 @@ import * as yaml from "yaml"
 import * as Exposure from "../../src/account/Exposure.ts"
 import * as ServicesExport from "../../src/services/ServicesExport.ts"
 import * as ServicesFile from "../../src/services/ServicesFile.ts"
+import * as McpVariables from "../../src/settings/McpVariables.ts"
 
 const zone = "zone.example.net"
 const origin = "http://127.0.0.1:3000"
@@ -134,7 +135,7 @@ const Local = Schema.Struct({
   tls: ServiceEntry.fields.tls,
   to: ServiceEntry.fields.to
 })
-const { host_header } = ServiceEntry.fields
+const { host_header, mcp, mcp_allow_origin, mcp_env, mcp_public, mcp_share, mcp_tools } = ServiceEntry.fields
 const Path = Schema.optionalKey(Schema.Literals(["/etc/ca.pem", '/srv/our CAs: "all" #1.pem']))
 const some = Schema.Array(Wanted).check(Schema.isMinLength(1), Schema.isMaxLength(12))
 const runs = { arbitrary: { runs: propertyRuns } }
@@ -211,10 +212,30 @@ describe("the file of services and the account", () => {
     runs
   )
 
+  it.prop(
+    "an MCP server that was served comes back from the file, with who may call it and how it is run",
+    [Arbitrary.schema(Schema.Struct({ mcp, mcp_allow_origin, mcp_env, mcp_public, mcp_share, mcp_tools }))],
+    ([{ mcp: command = "./notes", ...wanted }]) => {
+      const options = Exposure.optionsOf(McpVariables.ofService(wanted))
+      const tunnel = made({ name: TunnelName.make("notes") }, 0)
+      const { text } = ServicesExport.write(yaml, [{ tunnel, origin: `mcp:${command}`, options, rules: [] }], empty)
+      const { mcp_public: isPublic = false, mcp_share: isShared = false, mcp_tools: tools, ...rest } = wanted
+      const lists = Object.entries(tools ?? {}).map(([who, names]) => [who.toLowerCase(), names])
+      assert.deepStrictEqual({ ...read(text)["notes"] }, {
+        mcp: command,
+        ...rest,
+        ...(isPublic && { mcp_public: true }),
+        ...(isShared && { mcp_share: true }),
+        ...(lists.length > 0 && { mcp_tools: Object.fromEntries(lists) })
+      } as ServiceEntry)
+    },
+    runs
+  )
+
   it("names in the file each option of which the account knows nothing", () => {
     const given = made({ name: TunnelName.make("shop") }, 0)
     const { text } = ServicesExport.write(yaml, owned([given], originOf), empty)
-    for (const option of ["host_header", "ca", "listing", "insecure", "tls", "proxy_protocol", "tls_key"])
+    for (const option of ["host_header", "ca", "listing", "insecure", "tls", "proxy_protocol", "tls_key", "mcp_tools"])
       assert.match(text.split("control_plane")[0] ?? "", new RegExp(`\\b${option}\\b`, "u"))
   })
 

@@ -146,6 +146,11 @@ describe("a file of services", () => {
       ":2:55: services.a.rules[0].basic_auth.file names ct-agent.yaml, which has no name with a scrypt hash in line 1"
     ],
     [
+      "a caller of tools that is none",
+      `${head}services: { a: { mcp: b, mcp_tools: { "a b": [c] } } }`,
+      ":2:39: services.a.mcp_tools.a b is not a name that can be used here"
+    ],
+    [
       "a listener that is none",
       `${head}status_listen: nine\nservices: { a: { to: 1 } }`,
       ":2:16: status_listen is not host:port"
@@ -190,16 +195,26 @@ describe("a file of services", () => {
       "far: { udp: 1, tls: true }",
       "site: { to: 1, tls: true }",
       "db: { tcp: 5432, tls: true, host: db.zone.example }",
-      "plain: { tcp: 5432, tls: false }"
+      "plain: { tcp: 5432, tls: false }",
+      "shared: { to: 1, mcp_share: true }",
+      "kept: { mcp: npx a, host_header: keep }",
+      "twice: { mcp: a, to: 1 }",
+      "ported: { mcp: a, port: 1 }",
+      "sealed: { mcp: a, tls: passthrough }"
     ]
     const { code, lines } = await checked(`${head}services:\n  ${services.join("\n  ")}`)
     assert.strictEqual(code, 3)
     assert.sameMembers(lines, [
-      "ct-agent.yaml:3:9: services.none has none of to, routes, tcp and udp; set one of them to the local service.",
+      "ct-agent.yaml:3:9: services.none has none of to, routes, tcp, udp and mcp; set one of them to the local service.",
       "ct-agent.yaml:4:22: services.two.tcp does not work with to; remove one of the two.",
       "ct-agent.yaml:5:23: services.web.port needs tcp or udp; remove it, or write tcp or udp instead of to.",
       "ct-agent.yaml:6:25: services.host.host does not work with udp; remove it.",
       "ct-agent.yaml:7:23: services.tls.tls is true or false with tcp; set it to true, or remove it.",
+      "ct-agent.yaml:18:31: services.shared.mcp_share needs mcp; remove it, or write mcp instead of to.",
+      "ct-agent.yaml:19:36: services.kept.host_header does not work with mcp; remove it.",
+      "ct-agent.yaml:20:17: services.twice.mcp does not work with to; remove one of the two.",
+      "ct-agent.yaml:21:27: services.ported.port needs tcp or udp; remove it, or write tcp or udp instead of mcp.",
+      "ct-agent.yaml:22:26: services.sealed.tls hides the requests that the MCP server is for; remove it.",
       "ct-agent.yaml:8:37: services.header.proxy_protocol does not work with udp; remove it.",
       "ct-agent.yaml:11:27: services.second.port is the tcp port 22, which the service first has; choose another.",
       "ct-agent.yaml:12:26: services.named.host needs tls: true with tcp; add tls: true, or remove host.",

@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { HostHeader, originPlace, Routes } from "../rules/Route.ts"
 import { DemandedRules } from "../rules/Rules.ts"
+import { boundedArray, boundedRecord } from "../values/BoundedArray.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { Port } from "../values/Numbers.ts"
 import { describedAs, pattern, patternBy } from "../values/Pattern.ts"
@@ -71,10 +72,41 @@ const shared = {
   })
 }
 
+const command = Schema.String.check(
+  Schema.isMaxLength(4096),
+  pattern(/^[^\p{Cc}\s][^\p{Cc}]*$/u, "a command in one line", /^npx -y [a-z-]{1,20}$/u)
+)
+/** Without the signs that separate lists. */
+const listed = Schema.String.check(pattern(/^[^\s=;,]{1,254}$/u, "a name without blanks, =, ; and ,"))
+const variableName = Schema.String.check(pattern(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/u, "the name of a variable"))
+const pageOrigin = Schema.String.check(
+  pattern(/^(?:\*|https?:\/\/[a-z0-9.-]{1,253}(?::[0-9]{1,5})?)$/u, "an origin such as https://app.example.net, or *")
+)
+
+/** How an MCP server is offered, beside its command. */
+const mcpOptions = {
+  mcp_public: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "Lets anyone call the MCP server, without an access token."
+  }),
+  mcp_share: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "Starts one process of the MCP server for all callers, instead of one for each session."
+  }),
+  mcp_tools: Schema.optionalKey(boundedRecord(256, listed, boundedArray(256, listed, 1))).annotateKey({
+    description:
+      "Tools that callers may use, by e-mail address, client id of a service account, or * for everybody else; * in a tool's name stands for any characters."
+  }),
+  mcp_env: Schema.optionalKey(boundedArray(64, variableName, 1)).annotateKey({
+    description: "Further variables of the agent that the MCP server gets."
+  }),
+  mcp_allow_origin: Schema.optionalKey(boundedArray(64, pageOrigin, 1)).annotateKey({
+    description: "Pages of these origins may call the MCP server, beside those of its own host and of this machine."
+  })
+}
+
 /** What every service has that does not say otherwise. */
 export class ServiceDefaults extends Schema.Class<ServiceDefaults>("ServiceDefaults")(shared) {}
 
-/** One service: a tunnel and the origin behind it, as `to`, `tcp` or `udp`. */
+/** One service: a tunnel and the origin behind it, as `to`, `routes`, `tcp`, `udp` or `mcp`. */
 export class ServiceEntry extends Schema.Class<ServiceEntry>("ServiceEntry")({
   to: Schema.optionalKey(ServiceOrigin).annotateKey({
     description:
@@ -86,6 +118,10 @@ export class ServiceEntry extends Schema.Class<ServiceEntry>("ServiceEntry")({
   udp: Schema.optionalKey(PortOrigin).annotateKey({
     description: "In place of to: a local UDP service that gets a public port, as a port or host:port."
   }),
+  mcp: Schema.optionalKey(command).annotateKey({
+    description: "In place of to: the command of an MCP server on stdio, which the agent offers over HTTP."
+  }),
+  ...mcpOptions,
   port: Schema.optionalKey(Port).annotateKey({
     description: "The public port of a tcp or udp service; by default one is allotted."
   }),

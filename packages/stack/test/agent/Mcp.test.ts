@@ -3,8 +3,11 @@ import { eventually } from "@catenet/testing/Eventually"
 import { account, browser, portal, Realm, text } from "@catenet/testing/server/gate/SignInServer"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
 import { decodeJwt } from "jose"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { AccountEdge, ended, home, login, running, stack } from "./AccountStack.ts"
 import { application, connected, through } from "./McpClients.ts"
@@ -132,6 +135,43 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("ct-agent mc
       yield* login(at, "eve@example.test", [yield* TestServer.baseUrl])
       const open = yield* running(at, ["mcp", "--public", "--rm", ...command])
       yield* Effect.promise(() => open.said("may call this MCP server, with whatever it can do on this machine"))
+    })
+  )
+
+  it.effect("is a service of a file, with its options", () =>
+    Effect.gen(function* () {
+      const at = yield* home
+      const edge = yield* AccountEdge
+      const url = yield* TestServer.baseUrl
+      yield* login(at, "vera@example.test", [url])
+      const service = {
+        mcp: command.slice(1).join(" "),
+        mcp_public: true,
+        mcp_share: true,
+        mcp_tools: { "*": ["who*"] }
+      }
+      const file = { control_plane: url, services: { notes: service } }
+      writeFileSync(join(at.path, "ct-agent.json"), JSON.stringify(file))
+      const agent = yield* running(at, ["--config", "ct-agent.json"])
+      const line = yield* Effect.promise(() => agent.said("may call this MCP server, with whatever"))
+      const address = /https:\/\/notes-[0-9a-f]{8}\.zone\.test\/mcp/u.exec(line)?.[0] ?? assert.fail(line)
+      yield* Effect.promise(async () => {
+        const opened = async () => {
+          const client = new Client({ name: "any", version: "1.0.0" }, { versionNegotiation: { mode: "legacy" } })
+          await client.connect(new StreamableHTTPClientTransport(new URL(address), { fetch: through(edge) }) as never)
+          return client
+        }
+        let client: Client | undefined
+        await eventually(
+          async () => (client = await opened().catch(() => undefined)) !== undefined,
+          "the service is reached"
+        )
+        assert.deepStrictEqual(
+          (await client?.listTools())?.tools.map(({ name }) => name),
+          ["whoami"]
+        )
+        await client?.close()
+      })
     })
   )
 })
