@@ -1,9 +1,9 @@
 /** An edge that is asked to stop while many visitors keep their connections busy. `CT_DRAIN_VISITORS` says how many. */
-import { servingAgent } from "@catenet/testing/edge/Agent"
+import { servingAgent, slotAgent } from "@catenet/testing/edge/Agent"
 import { eventually, start, token } from "@catenet/testing/edge/TestEdge"
 import { onThisMachine } from "@catenet/testing/Promptness"
 import { assert, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Fiber, Result, Scope } from "effect"
 import { createServer } from "node:http"
 import { connect, constants } from "node:http2"
 import { Agent as HttpsAgent, get } from "node:https"
@@ -87,4 +87,43 @@ it.live("visitors that keep asking hear that their connections end, within 2 s, 
     assert.isAtLeast(took, 1_000)
     assert.isBelow(took, onThisMachine(3_000))
   }).pipe(Effect.scoped)
+)
+
+it.live(
+  "an edge that is about to stop takes slots that come back, so that every visitor before it drains is served",
+  () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const world = yield* Scope.provide(start({ CT_EDGE_DRAIN_DELAY_SECS: "2" }), scope)
+      yield* Effect.promise(() => world.authorize(T, host, "gelb"))
+      const waiting = Effect.fnUntraced(function* () {
+        const { parked } = yield* slotAgent(world, T, "L", host)
+        if (Result.isFailure(parked)) return yield* Effect.die(new Error(`refused: ${parked.failure.reason}`))
+        const taken = yield* Effect.promise(() => parked.success.taken)
+        if (Result.isSuccess(taken)) yield* Effect.sync(() => void origin.emit("connection", taken.success))
+        // The visit goes on while the next slot waits.
+        yield* Effect.forkScoped(Effect.never)
+      })
+      const agents = yield* Effect.forkScoped(
+        Effect.forEach([1, 2, 3], () => Effect.forever(waiting()), { concurrency: 3, discard: true })
+      )
+      const ask = () =>
+        new Promise<number | string | undefined>((resolve) => {
+          const tls = { host: "127.0.0.1", port: world.frontDoor, servername: host, ca: world.wildcardRoot }
+          get({ ...tls, agent: false, headers: { host } }, (response) => {
+            response.resume().on("end", () => resolve(response.statusCode))
+          }).on("error", (error) => resolve(error.message))
+        })
+      yield* Effect.promise(() => eventually(async () => (await ask()) === 200, "a visitor is served"))
+      const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      const answers: Array<number | string | undefined> = []
+      for (const until = performance.now() + 1_500; performance.now() < until;) answers.push(yield* Effect.promise(ask))
+      assert.deepStrictEqual(
+        answers.filter((answer) => answer !== 200),
+        []
+      )
+      assert.isAbove(answers.length, 10)
+      yield* Fiber.interrupt(agents)
+      yield* Fiber.join(stopping)
+    }).pipe(Effect.scoped)
 )

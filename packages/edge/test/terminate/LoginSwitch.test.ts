@@ -48,7 +48,6 @@ describe("the order that closes a login gate", () => {
       socket.write(plainRequest)
       yield* running(1)
       yield* close
-      yield* Effect.sleep(100)
       waiting[0]?.end("the answer")
       assert.match(yield* Effect.promise(() => answer), /^HTTP\/1.1 200 /)
       for (const later of [socket, idle]) {
@@ -76,7 +75,6 @@ describe("the order that closes a login gate", () => {
       const answer = ask()
       yield* running(1)
       yield* close
-      yield* Effect.sleep(100)
       waiting[0]?.end("the answer")
       assert.strictEqual(yield* Effect.promise(() => answer), 200)
       assert.strictEqual(yield* Effect.promise(ask), 302)

@@ -206,7 +206,7 @@ export class ForwardedStream extends Duplex {
   #answer(chunk: Buffer, done: () => void) {
     if (this.#refused) return done()
     const accepted = this.#answers.write(chunk, done)
-    if (this.#answers.isAtEnd) return this.#leave()
+    if (this.#answers.isAtEnd(this.#rewriter.isReading)) return this.#leave()
     if (accepted !== undefined) this.#forward(this.#rewriter.answered(accepted))
     else if (this.#rewriter.refused !== undefined) this.#refuseWhenDue()
   }
@@ -255,9 +255,9 @@ export class ForwardedStream extends Duplex {
       this.#visitor.resume()
       return this.#refuseWhenDue()
     }
+    if (this.#answers.isAtEnd(this.#rewriter.isReading)) return this.#leave()
     if (!reads) return void this.#visitor.pause()
-    if (this.#visitor.readableEnded) return void this.push(null)
-    return this.#readVisitor()
+    return this.#visitor.readableEnded ? void this.push(null) : this.#readVisitor()
   }
 
   #readVisitor() {

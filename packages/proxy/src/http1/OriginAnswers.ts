@@ -56,6 +56,7 @@ export class OriginAnswers extends ResponseTracker {
   readonly #joining: (chunk: Uint8Array) => void
   readonly #onLast: () => void
   #ends = false
+  #asksNoMore = false
   #closing: ConnectionCloseRewriter | undefined
   #hasBegun = false
   /** What goes to the visitor of the chunk that is being taken, once rules have edited an answer. */
@@ -76,12 +77,16 @@ export class OriginAnswers extends ResponseTracker {
     return this.#hasBegun
   }
 
-  /** The answer that says that the connection ends is whole. */
-  get isAtEnd(): boolean {
-    return this.#closing?.said === true && this.isWhole
+  /**
+   * The answer that says that the connection ends is whole, or that of the visitor's last request, which may not be read to its
+   * end. The connection ends behind it also where the origin keeps its own (RFC 9112 section 9.6).
+   */
+  isAtEnd(isReading: boolean): boolean {
+    return (this.#closing?.said === true || (this.#asksNoMore && !isReading)) && this.isWhole
   }
 
-  override asks(request: TrackedRequest & { readonly edits?: Edits | undefined }): boolean {
+  override asks(request: TrackedRequest & { readonly edits?: Edits | undefined; readonly last?: boolean }): boolean {
+    this.#asksNoMore = request.last === true
     if ((request.edits?.response.length ?? 0) > 0 && this.#edited === undefined) {
       this.#edited = []
       this.#passed = this.pendingBytes
