@@ -14,7 +14,7 @@ import {
 } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 import { describedAs, patternBy, portable } from "../values/Pattern.ts"
-import { line } from "../values/Text.ts"
+import { label, line } from "../values/Text.ts"
 
 /** Chosen by the owner; by convention derived from the keys of its two ends. 64 hex. */
 export const ChannelId = Hex64.pipe(Schema.brand("ChannelId"))
@@ -44,6 +44,10 @@ export class Channel extends Schema.Class<Channel>("Channel")({
   operator_pubkey: OperatorKey,
   members: Count
 }) {}
+
+/** Characters of what an owner calls a channel. */
+export const maxChannelLabel = 60
+export const ChannelLabel = label(maxChannelLabel)
 
 /** A member as other accounts see it; the Noise key is null for a member without one. */
 export class Member extends Schema.Class<Member>("Member")({

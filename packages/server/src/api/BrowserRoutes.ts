@@ -66,8 +66,15 @@ export const browserRoutes: Readonly<
   "GET /portal/tunnels/:id/install": ["The button that makes a line for an agent. Looking makes no token."],
   "GET /portal/tunnels/:id/rotate-token": ["Asks whether to make a new routing token."],
   "GET /portal/tunnels/:id/uptime": ["Uptime, sessions and sums of thirty days, and the badge."],
-  "GET /portal/channels": ["Channels of one's own and those one is invited to.", "notice"],
-  "GET /portal/channels/:channel": ["One own channel with its members, grants, addresses and invites."],
+  "GET /portal/channels": [
+    "Channels of one's own and those one is invited to; `new` opens a form.",
+    "notice",
+    "new",
+    "q",
+    "role",
+    "page"
+  ],
+  "GET /portal/channels/:channel": ["One own channel with its members, grants, addresses and invites.", "tab"],
   "GET /portal/channels/:channel/claim": ["The form that takes a membership up."],
   "GET /portal/channels/:channel/grants": ["The grants that wait for claimed memberships."],
   "GET /portal/claim": ["What a claim invite offers. Looking claims nothing.", "invite"],
@@ -143,8 +150,9 @@ export const browserRoutes: Readonly<
   "POST /portal/account/service-accounts": ["Makes a service account and shows its secret once.", "name"],
   "POST /portal/account/service-accounts/:client_id/rotate": ["Makes a new secret and shows it once."],
   "POST /portal/account/service-accounts/:client_id/delete": ["Deletes a service account."],
-  "POST /portal/channels": ["Registers a channel.", "operator_pubkey", "channel"],
+  "POST /portal/channels": ["Registers a channel.", "operator_pubkey", "channel", "label"],
   "POST /portal/rooms": ["Opens a channel for each pair of 2 to 12 holders.", "operator_pubkey", "holders"],
+  "POST /portal/channels/:channel/label": ["Says what its owner calls it.", "label"],
   "POST /portal/channels/:channel/rekey": [
     "Changes the operator's key; all grants end.",
     "operator_pubkey",

@@ -3,6 +3,7 @@ import { Channel, ChannelId, DepositedGrant, Grant, Member } from "@catenet/doma
 import { OperatorProof } from "@catenet/domain/channels/ChannelOperator"
 import { Subject } from "@catenet/domain/values/Ids"
 import { HolderKey, type NoiseAttestation, type NoiseKey, OperatorKey } from "@catenet/domain/values/Keys"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { maxMembersPerChannel } from "@catenet/domain/values/Quotas"
 import { Array as Arr, Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -21,6 +22,15 @@ const Registered = Schema.Struct({
 const counted = { held: Schema.Int, most: Schema.NullOr(Schema.Int) }
 const Counted = Schema.Struct(counted)
 export type Counted = typeof Counted.Type
+
+const ChannelSummary = Schema.Struct({
+  channel: ChannelId,
+  label: Schema.NullOr(Schema.String),
+  members: Schema.Int,
+  /** When the first of the deposited grants ends; null without one. */
+  grantsEnd: Schema.NullOr(UnixSeconds)
+})
+export type ChannelSummary = typeof ChannelSummary.Type
 
 const NewRow = Schema.Struct({
   channel: ChannelId,
@@ -142,6 +152,20 @@ const make = Effect.map(Effect.all([SqlClient.SqlClient, Sealing]), ([sql, seali
           (select count(*) from channel_members m where m.channel = c.channel) as members
         from channels c where channel = ${channel} and owner = ${owner}`.withoutTransform
     }),
+
+    /** The channels of an account as its pages list them, or the one of them that is named. */
+    summaries: SqlSchema.findAll({
+      Request: Schema.Struct({ owner: Schema.String, channel: Schema.NullOr(ChannelId) }),
+      Result: ChannelSummary,
+      execute: ({ channel, owner }) => sql`
+        select channel, label,
+          (select count(*)::int from channel_members m where m.channel = c.channel) as members,
+          (select min(expires_at) from channel_grants g where g.channel = c.channel and g.expires_at > 0) as grants_end
+        from channels c where owner = ${owner} ${channel === null ? sql`` : sql`and channel = ${channel}`}
+        order by label collate "C" nulls last, channel`
+    }),
+    setLabel: (channel: ChannelId, label: string | null) =>
+      sql`update channels set label = ${label} where channel = ${channel}`,
 
     /**
      * Answers a row, unless the member is stored with the same key and attestation already, or there is no room for one more;

@@ -22,7 +22,7 @@ import { over } from "../runtime/Over.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { inTransactionOf, sqlOrDie } from "../store/SqlOrDie.ts"
-import { ChannelStore, type Counted } from "./ChannelStore.ts"
+import { ChannelStore, type ChannelSummary, type Counted } from "./ChannelStore.ts"
 import { MembershipRevocations } from "./MembershipRevocations.ts"
 import * as OperatorProofs from "./OperatorProofs.ts"
 
@@ -112,6 +112,12 @@ const get = Effect.fn("Channels.get")(function* ({ store }: State, { subject }: 
   return yield* Option.isSome(found) ? Effect.succeed(found.value) : new NotChannelOwner()
 }, sqlOrDie)
 
+const summaries = Effect.fn("Channels.summaries")(
+  ({ store }: State, { subject: owner }: Account, channel: ChannelId | null = null) =>
+    store.summaries({ owner, channel }),
+  sqlOrDie
+)
+
 export class Channels extends Context.Service<
   Channels,
   {
@@ -147,10 +153,14 @@ export class Channels extends Context.Service<
       page: Page
     ) => Effect.Effect<ReadonlyArray<ChannelId>, never, HttpServerRequest.HttpServerRequest>
     readonly get: (account: Account, channel: ChannelId) => Effect.Effect<Channel, NotChannelOwner>
+    /** The account's channels as a page lists them, by their labels; of the named one alone, if it is the account's. */
+    readonly summaries: (account: Account, channel?: ChannelId | null) => Effect.Effect<ReadonlyArray<ChannelSummary>>
+    /** Sets what the owner calls a channel; null takes the label away. */
+    readonly label: (account: Account, channel: ChannelId, label: string | null) => Effect.Effect<void, NotChannelOwner>
   }
 >()("server/channels/Channels") {
   static readonly make = Effect.map(dependencies, (state) => ({
-    ...over(state, { checkLimit, list, get }),
+    ...over(state, { checkLimit, list, get, summaries }),
     requireOwner: (account: Account, channel: ChannelId) => sqlOrDie(owned(state, account, channel)),
     register: Effect.fn("Channels.register")(function* (account: Account, registration: ChannelRegistration) {
       const { channel, operator_pubkey: operatorPubkey } = registration
@@ -170,6 +180,11 @@ export class Channels extends Context.Service<
       yield* state.cuts.cut(channel)
       yield* Effect.forEach(effects, state.audits.append, { discard: true })
     }, inTransactionOf(state.store)),
+    label: Effect.fn("Channels.label")(
+      (account: Account, channel: ChannelId, label: string | null) =>
+        command(state, account, channel, state.store.setLabel(channel, label)),
+      sqlOrDie
+    ),
     command: <A, E, R>(account: Account, channel: ChannelId, run: Effect.Effect<A, E, R>) =>
       command(state, account, channel, run)
   }))

@@ -67,6 +67,7 @@ export const forms = [
   "/portal/account/service-accounts/:client_id/delete",
   "/portal/channels",
   "/portal/rooms",
+  "/portal/channels/:channel/label",
   "/portal/channels/:channel/rekey",
   "/portal/channels/:channel/deregister",
   "/portal/channels/:channel/members",

@@ -1,6 +1,7 @@
 /** Forms of channels: registration, members, allow-list, grants, claims, invites, rooms, and removal. */
 import {
   ChannelId,
+  ChannelLabel,
   ChannelRegistration,
   Grant,
   joinLinkSeconds,
@@ -37,13 +38,16 @@ const readOperator = read(Schema.Struct({ operator_pubkey: NewOperatorKey }))
 const readMaterial = read(MemberMaterial)
 const readClaim = read(ClaimRequest)
 const readLabel = read(Schema.Struct({ label: Schema.optionalKey(InviteLabel) }))
+const readChannelLabel = read(Schema.Struct({ label: Schema.optionalKey(ChannelLabel) }))
 const readEmail = read(Schema.Struct({ email: Email }))
 const readHolder = read(Schema.Struct({ holder: HolderKey }))
 const readDeposit = read(Schema.Struct({ holder: HolderKey, grant: Grant }))
 const readRoom = read(Schema.Struct({ operator_pubkey: NewOperatorKey, holders: Schema.Array(NewHolderKey) }))
 
 const home = "/portal/channels"
-const back = ({ at }: Submission): `/portal/${string}` => `${home}/${encodeURIComponent(at("channel"))}`
+/** The page of the channel at the tab on which the form stands. */
+const back = ({ at }: Submission, tab?: "invitations" | "settings"): `/portal/${string}` =>
+  `${home}/${encodeURIComponent(at("channel"))}${tab === undefined ? "" : `?tab=${tab}`}`
 
 type Run = (
   sent: Submission,
@@ -98,7 +102,9 @@ const registryForms = Effect.gen(function* () {
         const given = filled(sent.form)
         const { operator_pubkey } = yield* readOperator({ operator_pubkey: given["operator_pubkey"] ?? "" })
         const { channel } = yield* readChannel({ channel: given["channel"] ?? (yield* fresh) })
+        const { label } = yield* readChannelLabel(given["label"] === undefined ? {} : { label: given["label"] })
         yield* channels.register(sent.caller, new ChannelRegistration({ channel, operator_pubkey }))
+        if (label !== undefined) yield* channels.label(sent.caller, channel, label)
         return seeOther(`${home}/${channel}`)
       })
     ),
@@ -110,6 +116,13 @@ const registryForms = Effect.gen(function* () {
         return seeOther(`${home}#rooms`)
       })
     ),
+    "/portal/channels/:channel/label": ofChannel("label", (sent, channel) =>
+      Effect.gen(function* () {
+        const { label } = yield* readChannelLabel(filled({ label: sent.form["label"] ?? "" }))
+        yield* channels.label(sent.caller, channel, label ?? null)
+        return seeOther(back(sent, "settings"))
+      })
+    ),
     "/portal/channels/:channel/rekey": ofChannel("rekey", (sent, channel) =>
       Effect.gen(function* () {
         const { operator_pubkey } = yield* readOperator({ operator_pubkey: sent.form["operator_pubkey"] ?? "" })
@@ -117,7 +130,7 @@ const registryForms = Effect.gen(function* () {
           return yield* new MalformedRequest({ errors: [{ path: ["confirm_rekey"], message: "Expected a consent" }] })
         const registration = new ChannelRegistration({ channel, operator_pubkey, confirm_rekey: true })
         yield* channels.register(sent.caller, registration)
-        return seeOther(back(sent))
+        return seeOther(back(sent, "settings"))
       })
     ),
     "/portal/channels/:channel/deregister": ofChannel("deregister", (sent, channel) =>
@@ -150,14 +163,14 @@ const memberForms = Effect.gen(function* () {
       Effect.gen(function* () {
         const { email } = yield* readEmail({ email: (sent.form["email"] ?? "").trim() })
         yield* allowLists.allow(sent.caller, channel, email)
-        return seeOther(back(sent))
+        return seeOther(back(sent, "invitations"))
       })
     ),
     "/portal/channels/:channel/allowlist/:email/remove": ofChannel("allow", (sent, channel) =>
       Effect.gen(function* () {
         const { email } = yield* readEmail({ email: sent.at("email") })
         yield* allowLists.disallow(sent.caller, channel, email)
-        return seeOther(back(sent))
+        return seeOther(back(sent, "invitations"))
       })
     ),
     "/portal/channels/:channel/grants": ofChannel("grant", (sent, channel) =>
@@ -191,7 +204,7 @@ const claimForms = Effect.gen(function* () {
           title: texts.inviteTitle,
           detail: texts.inviteOnce,
           shown: minted.url,
-          back: back(sent),
+          back: back(sent, "invitations"),
           area: "channels"
         })
         return show(sent.self, page)

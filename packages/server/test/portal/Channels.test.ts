@@ -6,6 +6,7 @@ import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { english } from "../../src/portal/texts/English.ts"
+import { unixSeconds } from "../../src/runtime/UnixClock.ts"
 
 const ivy = person("channels-ivy")
 const joe = person("channels-joe")
@@ -51,6 +52,8 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("channels 
         ["grants", { holder: material.holder, grant: "zz" }, 400],
         ["grants", { holder: material.holder, grant: grantBy("op", channel, "other") }, 400],
         ["grants", { holder: material.holder, grant: grantBy("op", channel, "member") }, 303],
+        ["label", { label: "x".repeat(61) }, 400],
+        ["label", { label: " Support <tools> " }, 303],
         ["rekey", { operator_pubkey: keyOf("second") }, 400],
         ["rekey", { operator_pubkey: "", confirm_rekey: "1" }, 400],
         ["rekey", { operator_pubkey: keyOf("second"), confirm_rekey: "1" }, 303],
@@ -58,14 +61,50 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("channels 
         ["deregister", {}, 400]
       ] as const)
         assert.strictEqual((yield* send(ivy, `${own}/${part}`, form)).status, status, `${part} ${JSON.stringify(form)}`)
-      const page = yield* send(ivy, own)
-      for (const text of [material.holder, "channels-joe@people.example", english.grantDeposited, keyOf("second")])
-        assert.include(page.text, text)
+      for (const [tab, text] of [
+        ["", material.holder],
+        ["", "<h1>Support &#60;tools&#62;</h1>"],
+        ["?tab=invitations", "channels-joe@people.example"],
+        ["?tab=settings", keyOf("second")]
+      ] as const)
+        assert.include((yield* send(ivy, `${own}${tab}`)).text, text, tab)
+      assert.notInclude((yield* send(ivy, own)).text, english.noGrant)
+      assert.strictEqual((yield* send(ivy, `${own}/label`, { label: "" })).location, `${own}?tab=settings`)
+      assert.include((yield* send(ivy, own)).text, `<h1 class="mono">${channel.slice(0, 8)}…${channel.slice(-6)}</h1>`)
       assert.strictEqual((yield* send(joe, own)).status, 404, "a page of another account")
       assert.strictEqual((yield* send(ivy, `${own}/members/${material.holder}/remove`, {})).status, 303)
       assert.notInclude((yield* send(ivy, own)).text, material.holder)
       assert.strictEqual((yield* send(ivy, `${own}/deregister`, { confirm: "1" })).location, "/portal/channels")
       assert.strictEqual((yield* send(ivy, own)).status, 404)
+    })
+  )
+
+  it.effect("are listed by their labels, found by label and id, and filtered by role", () =>
+    Effect.gen(function* () {
+      const lou = person("channels-lou")
+      const empty = yield* send(lou, "/portal/channels")
+      assert.include(empty.text, english.channelsEmptyTitle)
+      const [zoo, ant] = [idOf("list zoo"), idOf("list ant")]
+      const operator_pubkey = keyOf("op")
+      yield* send(lou, "/portal/channels", { operator_pubkey, channel: zoo, label: "zoo" })
+      yield* send(lou, "/portal/channels", { operator_pubkey, channel: ant, label: "ant" })
+      const material = materialOf(zoo, "keeper")
+      yield* send(lou, `/portal/channels/${zoo}/members`, material)
+      const grant = grantBy("op", zoo, "keeper", BigInt((yield* unixSeconds) + 3 * 86_400 + 60))
+      yield* send(lou, `/portal/channels/${zoo}/grants`, { holder: material.holder, grant })
+      const { text } = yield* send(lou, "/portal/channels")
+      assert.isBelow(text.indexOf(ant), text.indexOf(zoo))
+      assert.include(text, english.inDays(3 * 86_400))
+      for (const [query, found, missing] of [
+        ["q=ZO", zoo, ant],
+        [`q=${ant.slice(0, 12)}`, ant, zoo],
+        ["role=joined", english.noChannelFits, zoo],
+        ["role=mine&page=7", english.noChannelFits, zoo]
+      ] as const) {
+        const shown = (yield* send(lou, `/portal/channels?${query}`)).text
+        assert.include(shown, found, query)
+        assert.notInclude(shown, missing, query)
+      }
     })
   )
 
@@ -75,14 +114,14 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("channels 
       yield* ask(account("channels-ivy"), "/me/channels", { channel, operator_pubkey: keyOf("op") })
       yield* ask(account("channels-ivy"), `/me/channels/${channel}/allowlist`, { email: "channels-joe@people.example" })
       const pending = yield* send(joe, "/portal/channels")
-      assert.include(pending.text, "<td>Pending: claim your membership to use the channel</td>")
+      assert.include(pending.text, "Pending: claim your membership to use the channel")
       assert.include(pending.text, `/portal/channels/${channel}/claim"`)
       const none = yield* send(nameless, "/portal/channels")
       assert.deepStrictEqual([none.status, none.text.includes(english.channelsNoEmail)], [200, true])
       const claimed = yield* send(joe, `/portal/channels/${channel}/claim-form`, materialOf(channel, "joe"))
       assert.include(claimed.text, english.claimedText)
       const after = yield* send(joe, "/portal/channels?notice=claimed")
-      assert.include(after.text, "<td>Claimed: your agent is a member</td>")
+      assert.include(after.text, "Claimed: your agent is a member</td>")
       assert.include(after.text, `/portal/channels/${channel}/grants"`)
     })
   )

@@ -69,9 +69,9 @@ export const tableOf = (place: Place): Table => {
     "/portal/channels": {
       ways: [
         {
-          given: { operator_pubkey: keyOf("limit op"), channel: "" },
-          refuses: { operator_pubkey: keys, channel: hex64.slice(1) },
-          accepts: { channel: ["ef".repeat(32)] }
+          given: { operator_pubkey: keyOf("limit op"), channel: "", label: "" },
+          refuses: { operator_pubkey: keys, channel: hex64.slice(1), label: names(60).slice(1) },
+          accepts: { channel: ["ef".repeat(32)], label: ["x".repeat(60)] }
         }
       ]
     },
@@ -92,6 +92,9 @@ export const tableOf = (place: Place): Table => {
           accepts: { holders: [Array.from({ length: 12 }, (_, n) => keyOf(`r ${n}`)).join(",\r\n")] }
         }
       ]
+    },
+    "/portal/channels/:channel/label": {
+      ways: [{ given: { label: "" }, refuses: { label: names(60).slice(1) }, accepts: { label: ["x".repeat(60)] } }]
     },
     "/portal/channels/:channel/rekey": {
       ways: [

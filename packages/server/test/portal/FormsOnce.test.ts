@@ -64,7 +64,7 @@ const repeatable: ReadonlyArray<string> = [
     "sessions/:id/end",
     "service-accounts/:client_id/delete"
   ].map((part) => `/portal/account/${part}`),
-  ...["rekey", "deregister", "members/:holder/remove", "allowlist/:email/remove", "claim-form"].map(
+  ...["label", "rekey", "deregister", "members/:holder/remove", "allowlist/:email/remove", "claim-form"].map(
     (part) => `/portal/channels/:channel/${part}`
   ),
   ...[
@@ -129,13 +129,19 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a form that
         [`${own}/rotate-token`, `${own}/rotate-token`, {}, 303, "revoked_tokens"],
         ["/portal/account", "/portal/account/credits", { credits: "5" }, 200, "payment_intents"],
         ["/portal/account", "/portal/account/service-accounts", { name: "ci" }, 200, "service_accounts"],
-        ["/portal/channels", "/portal/channels", { operator_pubkey: keyOf("other") }, 303, "channels"],
-        ["/portal/channels", "/portal/rooms", room, 303, "room_pairs"],
-        [hall, `${hall}/members`, materialOf(channel, "m"), 303, "channel_members"],
-        [hall, `${hall}/allowlist`, { email: "a@b.example" }, 303, "channel_allowlist"],
-        [hall, `${hall}/claim-invites`, { ...materialOf(channel, "i"), label: "" }, 200, "claim_invites"],
-        [hall, `${hall}/join-links`, { secret: "s1.00000000.sealed" }, 200, "bootstrap_tokens"],
-        [hall, `${hall}/grants`, deposit, 303, "channel_grants"],
+        ["/portal/channels?new=channel", "/portal/channels", { operator_pubkey: keyOf("other") }, 303, "channels"],
+        ["/portal/channels?new=room", "/portal/rooms", room, 303, "room_pairs"],
+        [`${hall}?tab=settings`, `${hall}/members`, materialOf(channel, "m"), 303, "channel_members"],
+        [`${hall}?tab=invitations`, `${hall}/allowlist`, { email: "a@b.example" }, 303, "channel_allowlist"],
+        [
+          `${hall}?tab=invitations`,
+          `${hall}/claim-invites`,
+          { ...materialOf(channel, "i"), label: "" },
+          200,
+          "claim_invites"
+        ],
+        [`${hall}?tab=invitations`, `${hall}/join-links`, { secret: "s1.00000000.sealed" }, 200, "bootstrap_tokens"],
+        [`${hall}?tab=settings`, `${hall}/grants`, deposit, 303, "channel_grants"],
         ["/portal/topologies", "/portal/topologies", {}, 303, "topologies"],
         [editor, `${drawn}/add`, { agent: keyOf("t3") }, 303, "topology_agents"],
         [editor, `${drawn}/connect`, { a: keyOf("t1"), b: keyOf("t2") }, 303, "topology_edges"],

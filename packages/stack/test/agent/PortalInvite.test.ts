@@ -46,7 +46,7 @@ describe.skipIf(missing)("an invite line of the portal", () => {
         const line = yield* Effect.promise(async () => {
           const asked: Array<string> = []
           page.on("request", (request) => asked.push(`${request.url()} ${request.postData() ?? ""}`))
-          await page.goto(`/portal/channels/${Hex.encode(owned.channel)}`)
+          await page.goto(`/portal/channels/${Hex.encode(owned.channel)}?tab=invitations`)
           const form = page.locator("#join-line form")
           const said = form.getByRole("status")
           const press = async (wanted: RegExp) => {
@@ -111,7 +111,7 @@ describe.skipIf(missing)("an invite line of the portal", () => {
         assert.isFalse(existsSync(join(channels, file.replace(".env", ".keys"))))
         const plain = yield* open(browser, person("line-ann"), { javaScriptEnabled: false })
         yield* Effect.promise(async () => {
-          await plain.page.goto(`/portal/channels/${Hex.encode(owned.channel)}`)
+          await plain.page.goto(`/portal/channels/${Hex.encode(owned.channel)}?tab=invitations`)
           assert.include(await plain.page.locator("#join-line").innerText(), "ct-agent channel invite --mcp")
           assert.isTrue(await plain.page.locator("#join-line form").isHidden())
         })

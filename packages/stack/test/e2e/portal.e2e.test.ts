@@ -257,11 +257,15 @@ describe.skipIf(missing)("the portal in a browser", () => {
           await look(name.replace(/^.*\//u, ""))
         }
         // A channel of one's own, and a claim with keys that the browser makes.
-        await page.goto(stack.portal("/portal/channels"))
-        await page.fill("input[name=operator_pubkey] >> nth=0", operatorKey)
-        await page.locator("form[action='/portal/channels'] button").click()
+        await page.goto(stack.portal("/portal/channels?new=channel"))
+        await look("channel-new")
+        if (javaScriptEnabled) await page.locator("form[action='/portal/channels'] summary").click()
+        await page.fill("input[name=operator_pubkey]", operatorKey)
+        await page.locator("form[action='/portal/channels'] button.primary").last().click()
         await page.waitForURL(/\/portal\/channels\/[0-9a-f]{64}$/u)
         await look("channel")
+        await page.goto(`${page.url()}?tab=invitations`)
+        await look("channel-invitations")
         await page.fill("form[action$='/allowlist'] input[name=email]", email)
         await Promise.all([page.waitForNavigation(), page.locator("form[action$='/allowlist'] button").click()])
         await page.goto(stack.portal("/portal/channels"))

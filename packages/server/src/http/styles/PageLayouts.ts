@@ -24,7 +24,7 @@ export const pageLayouts = `
 .reference { display: grid; gap: var(--s5); } .reference nav ul { columns: 22rem; } .reference nav a, .route h3 { overflow-wrap: anywhere; }
 .route { border-top: 1px solid var(--line); padding: var(--s3) 0; } .route > * + * { margin-top: var(--s2); }
 @media (max-width: 1080px) {
-  .cols { grid-template-columns: minmax(0, 1fr); }
+  .cols, .cols-even { grid-template-columns: minmax(0, 1fr); }
 }
 @media (max-width: 760px) {
   .shell { display: block; padding-bottom: 64px; }

@@ -130,6 +130,12 @@ td .field label { position: absolute; width: 1px; height: 1px; overflow: hidden;
 td .row { flex-wrap: nowrap; } td .row .field { flex: 1 1 90px; min-width: 90px; }
 tfoot > tr > * { border-top: 2px solid var(--line); font-weight: 620; }
 .matrix :is(td, th) { padding: 6px var(--s2); }
+.cols-even { display: grid; gap: var(--s5); grid-template-columns: repeat(2, minmax(0, 1fr)); align-items: start; }
+.members { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 280px), 1fr)); gap: var(--s4); }
+.member { padding: var(--s4); display: grid; gap: var(--s3); align-content: start; }
+.panel.member > header { padding: 0; flex-wrap: nowrap; } .panel.member > header + * { border-top: 0; }
+.member h3 { flex: 1; min-width: 0; overflow-wrap: anywhere; } .member button { min-height: 28px; padding: 0 var(--s2); font-size: var(--t-small); }
+.member .pairs { font-size: var(--t-small); gap: 5px var(--s3); grid-template-columns: 74px minmax(0, 1fr); display: grid; }
 .strip { width: 132px; height: 20px; }
 .strip path, .strip rect { fill: var(--gruen-mark); }
 .strip .up { fill: var(--gruen-mark); } .strip .p { fill: var(--gelb-mark); } .strip .d { fill: var(--rot-mark); } .strip .n { fill: var(--line-strong); }

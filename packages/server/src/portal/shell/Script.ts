@@ -141,6 +141,12 @@ export const text = `"use strict";
     const fields = { holder: hex(holderKey), noise_pubkey: hex(noiseKey), noise_attestation: signature };
     return { file, ...fields, ...(account ? { account_proof: proof } : {}) };
   };
+  const save = (text, name) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+    link.download = name;
+    link.click();
+  };
   for (const form of all("form[data-keys]")) {
     const button = document.createElement("button");
     const said = document.createElement("p");
@@ -151,16 +157,47 @@ export const text = `"use strict";
       try {
         const { file, ...fields } = await keys(form.dataset.keys, form.dataset.account);
         for (const [name, value] of Object.entries(fields)) form.elements.namedItem(name).value = value;
-        const link = document.createElement("a");
-        link.href = URL.createObjectURL(new Blob([file], { type: "text/plain" }));
-        link.download = "channel-" + form.dataset.keys.slice(0, 8) + ".env";
-        link.click();
+        save(file, "channel-" + form.dataset.keys.slice(0, 8) + ".env");
         said.textContent = form.dataset.made;
       } catch {
         said.textContent = form.dataset.unable;
       }
     });
     form.prepend(button, said);
+  }
+
+  for (const asked of all("[data-operator]")) {
+    const form = asked.closest("form");
+    const part = form.querySelector("details");
+    const send = form.querySelector("button.primary");
+    const button = document.createElement("button");
+    const said = document.createElement("p");
+    button.type = "button";
+    button.textContent = asked.dataset.operator;
+    button.className = "primary";
+    said.setAttribute("role", "status");
+    asked.after(button, said);
+    const show = () => { send.hidden = !part.open && form.elements.namedItem("operator_pubkey").value === ""; };
+    part.open = form.querySelector("[aria-invalid]") !== null;
+    part.addEventListener("toggle", show);
+    show();
+    button.addEventListener("click", async () => {
+      try {
+        const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
+        const id = form.elements.namedItem("channel");
+        if (id !== null) id.value = hex(crypto.getRandomValues(new Uint8Array(32)));
+        form.elements.namedItem("operator_pubkey").value = hex(await raw("raw", pair.publicKey));
+        const lines = [...(id === null ? [] : ["CT_CHANNEL_ID=" + id.value]), "CT_CHANNEL_OPERATOR_KEY=" + hex(await raw("pkcs8", pair.privateKey))];
+        save(lines.join("\\n") + "\\n", "operator" + (id === null ? "" : "-" + id.value.slice(0, 8)) + ".env");
+        said.textContent = asked.dataset.made;
+        button.remove();
+        show();
+        send.focus();
+      } catch {
+        said.textContent = asked.dataset.unable;
+        part.open = true;
+      }
+    });
   }
 
   const { lang } = document.documentElement;

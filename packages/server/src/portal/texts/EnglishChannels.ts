@@ -1,22 +1,58 @@
 /** Channels, their members, invites and the bridge, in English. */
 import { maxMembershipDays } from "@catenet/crypto/invite/PreparedMembership"
-import { claimInviteSeconds, maxRoomHolders, minRoomHolders } from "@catenet/domain/channels/Channel"
+import { claimInviteSeconds, maxChannelLabel, maxRoomHolders, minRoomHolders } from "@catenet/domain/channels/Channel"
 import { maxInviteLabel } from "@catenet/domain/channels/ClaimInvite"
+import { numerals } from "./Numerals.ts"
 import type { TextsOf } from "./TextsOf.ts"
 
 export const channelsTexts = {
   channel: "Channel",
-  channelsText: "A channel connects two agents; only they can read what they send.",
-  channelsInvited: "You are invited to",
-  channelsNone: "There is no invitation for your e-mail address.",
+  channelsText:
+    "A channel joins machines or AI agents. Only its members can read what they send; the edge passes sealed messages.",
+  invitedTo: (channel: string) => `You are invited to channel ${channel}.`,
   channelsNoEmail: "Invitations go to verified e-mail addresses, and your session has none.",
-  channelsOwn: "Your channels",
-  channelsOwnNone: "You have no channels.",
+  channelsEmptyTitle: "Two machines, one line each",
+  channelsEmptyText:
+    "Make a channel, send the invitation, and both can call each other's tools over MCP. No account is needed to join.",
+  newChannel: "New channel",
+  newChannelText: "Give it a name that you will recognise, and make the key that signs its invitations.",
+  newRoom: "New room",
+  newRoomLong: `Several at once: a room for ${minRoomHolders} to ${maxRoomHolders}`,
+  channelLabel: "Name of the channel",
+  channelLabelHint: `Only you see it. At most ${maxChannelLabel} characters.`,
+  findChannel: "Find a channel",
+  noChannelFits: "No channel fits.",
+  channelsFound: (count: number) => `${numerals.en.count(count)} ${count === 1 ? "channel" : "channels"}`,
+  channelsNext: "Further channels",
+  channelsFirst: "First channels",
+  channelRoles: { all: "All", mine: "Mine", joined: "Joined" },
+  columnRole: "Role",
+  roleOwner: "Owner",
+  grantsEnd: "Grants end",
+  grantEnded: "Ended",
+  inDays: (seconds: number) => {
+    const [size, unit] = seconds < 172_800 ? [3_600, "hour"] : [86_400, "day"]
+    const count = Math.max(1, Math.floor(seconds / size))
+    return `in ${numerals.en.count(count)} ${unit}${count === 1 ? "" : "s"}`
+  },
+  membersOnly: "Only members can read",
+  membersCount: (count: number) => `${numerals.en.count(count)} ${count === 1 ? "member" : "members"}`,
+  membersNoneText: "Invite a machine with one line. The person who runs it needs no account here.",
+  invite: "Invite",
+  holderShort: "Holder",
+  noiseShort: "Noise",
+  keysTitle: "Keys",
+  keysLead: "What members and programs know the channel by.",
+  haveKey: "I have a key",
+  operatorText: "The operator key signs the invitations of the channel. Only its public half is sent here.",
+  operatorMake: "Make the key in this browser",
+  operatorMade:
+    "The key is in the file that was saved. It was not sent. Keep the file: you need it to invite somebody.",
   mcpTitle: "MCP servers",
   mcpShare: "Share the MCP server of one machine with another: this command prints a line to run on the other one.",
   mcpGateway:
     "Configure your MCP client once for all machines whose lines you have run. Their tools reach only your machine, not this portal.",
-  channelsRegister: "Register channel",
+  channelsRegister: "Create channel",
   channelId: "Channel id",
   channelIdHint: "64 hex digits. If empty, an id is generated.",
   operatorKey: "Operator's public key",
@@ -62,20 +98,22 @@ export const channelsTexts = {
   roomsText: `A room registers a channel for every pair of ${minRoomHolders} to ${maxRoomHolders} holders.`,
   roomHolders: "Holder keys",
   roomHoldersHint: `${minRoomHolders} to ${maxRoomHolders}, one in each line.`,
-  roomsOpen: "Register room",
+  roomsOpen: "Create room",
   membersTitle: "Members",
-  membersNone: "The channel has no members.",
-  memberAdd: "Add member",
+  membersNone: "Nobody yet",
+  memberAdd: "Add a member by its keys",
   grantTitle: "Grant",
   grantDeposit: "Deposit grant",
   grantDeposited: "deposited",
-  allowTitle: "Who may claim",
-  invitesTitle: "Claim invites",
-  invitesNone: "There are no invites.",
+  allowTitle: "Who may join with an account",
+  allowLead: "Whoever signs in with one of these addresses can claim a membership.",
+  invitesTitle: "Invitations",
+  invitesNone: "No invitation is open.",
+  invitesLead: "Each is for one holder key and works once.",
   inviteStates: { open: "open", used: "used", expired: "expired" },
-  inviteMake: "Make invite",
+  inviteMake: "Make an invitation for a holder key",
   inviteLabelHint: `At most ${maxInviteLabel} characters.`,
-  inviteTitle: "Claim invite",
+  inviteTitle: "Invitation to a channel",
   inviteOnce: `This address is shown only now. It works once, for ${claimInviteSeconds / 60} minutes.`,
   inviteText: "With this invite you become a member of the channel, with the keys that its owner entered.",
   inviteLabel: "Label",

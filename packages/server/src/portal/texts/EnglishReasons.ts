@@ -1,5 +1,5 @@
 /** Why a field of a form was refused, in English. */
-import { maxRoomHolders, minRoomHolders } from "@catenet/domain/channels/Channel"
+import { maxChannelLabel, maxRoomHolders, minRoomHolders } from "@catenet/domain/channels/Channel"
 import { maxInviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { maxExpiryHours } from "@catenet/domain/edges/AccessPolicy"
 import { maxServiceAccountName } from "@catenet/domain/identity/ServiceAccount"
@@ -61,6 +61,8 @@ export const reasonsTexts = {
     "topology confirm": "Tick the box: the topology is deleted.",
     "service name": `Give a name of 1 to ${maxServiceAccountName} characters, without control characters.`,
     "mail enabled": "Your account has no verified e-mail address. Verify one where you sign in, and sign in again.",
+    "register label": `Give at most ${maxChannelLabel} characters, or leave it empty.`,
+    "label label": `Give at most ${maxChannelLabel} characters, or leave it empty.`,
     "invite label": `Give at most ${maxInviteLabel} characters.`,
     confirm: "Nothing was deleted. Type DELETE in capital letters."
   }

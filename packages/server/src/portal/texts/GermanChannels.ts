@@ -1,23 +1,60 @@
 /** Channels, their members, invites and the bridge, in German. */
 import { maxMembershipDays } from "@catenet/crypto/invite/PreparedMembership"
-import { claimInviteSeconds, maxRoomHolders, minRoomHolders } from "@catenet/domain/channels/Channel"
+import { claimInviteSeconds, maxChannelLabel, maxRoomHolders, minRoomHolders } from "@catenet/domain/channels/Channel"
 import { maxInviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import type { ChannelsTexts } from "./EnglishChannels.ts"
+import { numerals } from "./Numerals.ts"
 
 export const channelsTexts: ChannelsTexts = {
   channel: "Kanal",
-  channelsText: "Ein Kanal verbindet zwei Agenten; nur sie können lesen, was sie einander sagen.",
-  channelsInvited: "Sie sind eingeladen zu",
-  channelsNone: "Für Ihre E-Mail-Adresse gibt es keine Einladung.",
+  channelsText:
+    "Ein Kanal verbindet Maschinen oder KI-Agenten. Nur seine Mitglieder können lesen, was sie senden; der Edge reicht Versiegeltes weiter.",
+  invitedTo: (channel: string) => `Einladung zum Kanal ${channel}.`,
   channelsNoEmail: "Einladungen gehen an bestätigte E-Mail-Adressen; Ihre Sitzung hat keine.",
-  channelsOwn: "Ihre Kanäle",
-  channelsOwnNone: "Sie haben keinen Kanal angemeldet.",
+  channelsEmptyTitle: "Zwei Maschinen, je eine Zeile",
+  channelsEmptyText:
+    "Einen Kanal anlegen, die Einladung senden, und beide rufen über MCP die Werkzeuge der anderen auf. Zum Beitreten ist kein Konto nötig.",
+  newChannel: "Neuer Kanal",
+  newChannelText: "Ein Name zum Wiedererkennen, und der Schlüssel, der die Einladungen unterschreibt.",
+  newRoom: "Neuer Raum",
+  newRoomLong: `Mehrere zugleich: ein Raum für ${minRoomHolders} bis ${maxRoomHolders}`,
+  channelLabel: "Name des Kanals",
+  channelLabelHint: `Nur Sie sehen ihn. Höchstens ${maxChannelLabel} Zeichen.`,
+  findChannel: "Kanal suchen",
+  noChannelFits: "Kein Kanal passt.",
+  channelsFound: (count: number) => `${numerals.de.count(count)} ${count === 1 ? "Kanal" : "Kanäle"}`,
+  channelsNext: "Weitere Kanäle",
+  channelsFirst: "Erste Kanäle",
+  channelRoles: { all: "Alle", mine: "Eigene", joined: "Beigetreten" },
+  columnRole: "Rolle",
+  roleOwner: "Besitzer",
+  grantsEnd: "Erlaubnisse enden",
+  grantEnded: "Abgelaufen",
+  inDays: (seconds: number) => {
+    const [size, one, many] = seconds < 172_800 ? [3_600, "Stunde", "Stunden"] : ([86_400, "Tag", "Tagen"] as const)
+    const count = Math.max(1, Math.floor(seconds / size))
+    return `in ${numerals.de.count(count)} ${count === 1 ? one : many}`
+  },
+  membersOnly: "Nur Mitglieder lesen mit",
+  membersCount: (count: number) => `${numerals.de.count(count)} ${count === 1 ? "Mitglied" : "Mitglieder"}`,
+  membersNoneText: "Eine Maschine mit einer Zeile einladen. Wer sie ausführt, braucht hier kein Konto.",
+  invite: "Einladen",
+  holderShort: "Halter",
+  noiseShort: "Noise",
+  keysTitle: "Schlüssel",
+  keysLead: "Woran Mitglieder und Programme den Kanal erkennen.",
+  haveKey: "Ich habe einen Schlüssel",
+  operatorText:
+    "Der Schlüssel des Operators unterschreibt die Einladungen des Kanals. Gesendet wird nur seine öffentliche Hälfte.",
+  operatorMake: "Schlüssel in diesem Browser erzeugen",
+  operatorMade:
+    "Der Schlüssel steht in der gespeicherten Datei. Er wurde nicht gesendet. Die Datei aufbewahren: Sie wird gebraucht, um einzuladen.",
   mcpTitle: "MCP-Server",
   mcpShare:
     "Einen MCP-Server einer Maschine mit einer anderen teilen: Dieser Befehl gibt eine Zeile aus, die auf der anderen ausgeführt wird.",
   mcpGateway:
     "Den MCP-Client einmal für alle Maschinen einrichten, deren Zeilen ausgeführt wurden. Ihre Werkzeuge erreichen nur die eigene Maschine, nicht dieses Portal.",
-  channelsRegister: "Kanal anmelden",
+  channelsRegister: "Kanal anlegen",
   channelId: "Kennung des Kanals",
   channelIdHint: "64 Hexziffern. Ohne Angabe wird sie hier erzeugt.",
   operatorKey: "Öffentlicher Schlüssel des Operators",
@@ -65,20 +102,22 @@ export const channelsTexts: ChannelsTexts = {
   roomsText: `Ein Raum meldet für jedes Paar von ${minRoomHolders} bis ${maxRoomHolders} Haltern einen Kanal an.`,
   roomHolders: "Schlüssel der Halter",
   roomHoldersHint: `${minRoomHolders} bis ${maxRoomHolders}, je Zeile einer.`,
-  roomsOpen: "Raum anmelden",
+  roomsOpen: "Raum anlegen",
   membersTitle: "Mitglieder",
-  membersNone: "Der Kanal hat kein Mitglied.",
-  memberAdd: "Mitglied aufnehmen",
+  membersNone: "Noch niemand",
+  memberAdd: "Mitglied mit seinen Schlüsseln aufnehmen",
   grantTitle: "Erlaubnis",
   grantDeposit: "Erlaubnis hinterlegen",
   grantDeposited: "hinterlegt",
-  allowTitle: "Wer übernehmen darf",
+  allowTitle: "Wer mit einem Konto beitreten darf",
+  allowLead: "Wer sich mit einer dieser Adressen anmeldet, kann eine Mitgliedschaft übernehmen.",
   invitesTitle: "Einladungen",
-  invitesNone: "Es gibt keine Einladung.",
+  invitesNone: "Keine Einladung ist offen.",
+  invitesLead: "Jede gilt einem Halterschlüssel und einmal.",
   inviteStates: { open: "offen", used: "benutzt", expired: "abgelaufen" },
-  inviteMake: "Einladung erzeugen",
+  inviteMake: "Einladung für einen Halterschlüssel erzeugen",
   inviteLabelHint: `Höchstens ${maxInviteLabel} Zeichen.`,
-  inviteTitle: "Einladung",
+  inviteTitle: "Einladung zu einem Kanal",
   inviteOnce: `Diese Adresse wird nur jetzt gezeigt. Sie gilt einmal und ${claimInviteSeconds / 60} Minuten lang.`,
   inviteText:
     "Mit dieser Einladung werden Sie Mitglied des Kanals, mit den Schlüsseln, die sein Besitzer eingetragen hat.",

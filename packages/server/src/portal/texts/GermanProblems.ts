@@ -1,5 +1,5 @@
 /** Refusals in German, by their codes: title and sentence. */
-import { maxRoomHolders, minRoomHolders } from "@catenet/domain/channels/Channel"
+import { maxChannelLabel, maxRoomHolders, minRoomHolders } from "@catenet/domain/channels/Channel"
 import { maxInviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { maxExpiryHours } from "@catenet/domain/edges/AccessPolicy"
 import { maxServiceAccountName } from "@catenet/domain/identity/ServiceAccount"
@@ -64,6 +64,8 @@ export const reasonsTexts: ReasonTexts = {
     "service name": `Geben Sie einen Namen aus 1 bis ${maxServiceAccountName} Zeichen ohne Steuerzeichen an.`,
     "mail enabled":
       "Ihr Konto hat keine bestätigte E-Mail-Adresse. Bestätigen Sie eine, wo Sie sich anmelden, und melden Sie sich neu an.",
+    "register label": `Geben Sie höchstens ${maxChannelLabel} Zeichen an, oder nichts.`,
+    "label label": `Geben Sie höchstens ${maxChannelLabel} Zeichen an, oder nichts.`,
     "invite label": `Geben Sie höchstens ${maxInviteLabel} Zeichen an.`,
     confirm: "Es wurde nichts gelöscht. Geben Sie DELETE in Großbuchstaben ein."
   }

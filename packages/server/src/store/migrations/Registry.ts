@@ -20,6 +20,7 @@ import * as platformCertificates from "./0160_platform_certificates.ts"
 import * as accountLimits from "./0170_account_limits.ts"
 import * as tunnelRules from "./0171_tunnel_rules.ts"
 import * as ruleLimits from "./0172_rule_limits.ts"
+import * as channelLabels from "./0180_channel_labels.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -39,5 +40,6 @@ export const migrations = {
   "0160_platform_certificates": platformCertificates.up,
   "0170_account_limits": accountLimits.up,
   "0171_tunnel_rules": tunnelRules.up,
-  "0172_rule_limits": ruleLimits.up
+  "0172_rule_limits": ruleLimits.up,
+  "0180_channel_labels": channelLabels.up
 } as const

@@ -117,6 +117,7 @@ const channels = Effect.gen(function* () {
   const channel = idOf("furnished")
   const own = account("ada")
   yield* ask(own, "/me/channels", { channel, operator_pubkey: keyOf("furnished") })
+  yield* post(owner, `/portal/channels/${channel}/label`, { label: "Support tools" })
   for (const member of ["ada", "ben"])
     yield* ask(own, `/me/channels/${channel}/members`, materialOf(channel, `furnished ${member}`))
   yield* ask(own, `/me/channels/${channel}/allowlist`, { email: "friend@people.example" })

@@ -56,6 +56,12 @@ const makingKeys = async (page: Page): Promise<void> => {
   await page.getByRole("status").filter({ hasText: /./u }).waitFor()
 }
 
+/** The browser makes an operator key and saves it. */
+const makingOperator = async (page: Page): Promise<void> => {
+  await page.locator("form[action='/portal/channels'] button[type=button]").click()
+  await page.getByRole("status").filter({ hasText: /./u }).waitFor()
+}
+
 const opening = async (page: Page): Promise<void> => {
   await page.evaluate(`for (const closed of document.querySelectorAll("main details")) closed.open = true`)
 }
@@ -152,12 +158,20 @@ export const looked = (facts: Facts): ReadonlyArray<readonly [as: As, looks: Rea
         look("rotate-token", `${tunnel}/rotate-token`),
         look("delete", `${tunnel}/delete`),
         look("channels", "/portal/channels"),
-        look("channels-refused", "/portal/channels", sending("/portal/channels", { operator_pubkey: "abc" })),
+        look("channel-new", "/portal/channels?new=channel"),
+        look("channel-new-made", "/portal/channels?new=channel", makingOperator),
+        look("room-new", "/portal/channels?new=room", opening),
+        look(
+          "channels-refused",
+          "/portal/channels?new=channel",
+          sending("/portal/channels", { operator_pubkey: "abc" })
+        ),
         look("channel", `/portal/channels/${channel}`),
-        look("channel-open", `/portal/channels/${channel}`, opening),
+        look("channel-invitations", `/portal/channels/${channel}?tab=invitations`, opening),
+        look("channel-settings", `/portal/channels/${channel}?tab=settings`, opening),
         look(
           "invite-address",
-          `/portal/channels/${channel}`,
+          `/portal/channels/${channel}?tab=invitations`,
           sending("/claim-invites", materialOf(channel, "looked at")),
           true
         ),
