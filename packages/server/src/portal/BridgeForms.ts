@@ -12,7 +12,8 @@ import { Tunnels } from "../tunnels/Tunnels.ts"
 import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import * as OncePage from "./pages/OncePage.ts"
 import { shortKey } from "./pages/ShortKey.ts"
-import { area, choice, field, type Sent, valuesOf } from "./shell/Field.ts"
+import { area, callout, choice, field, more, section, type Sent, valuesOf } from "./shell/Field.ts"
+import { icon } from "./shell/Icons.ts"
 import type { Page } from "./shell/Shell.ts"
 import * as Visits from "./shell/Visits.ts"
 import type { Texts } from "./texts/English.ts"
@@ -41,13 +42,16 @@ const one = (texts: Texts, { state, tunnel }: Bridged, sent: Sent | undefined) =
   const own = `/portal/tunnels/${tunnel.id}/agent-bridge`
   const id = tunnel.id.slice(0, 8)
   const form = (name: FormName, title: string, path: string, fields: Markup) =>
-    markup`<details${sent?.form === `${name} ${tunnel.id}` ? markup` open` : undefined}><summary>${title}</summary>
-      <form method="post" action="${own}/${path}">${fields}<button>${title}</button></form></details>`
+    more(
+      title,
+      undefined,
+      markup`<form method="post" action="${own}/${path}">${fields}<button>${title}</button></form>`,
+      { isOpen: sent?.form === `${name} ${tunnel.id}` }
+    )
   const values = (name: FormName) => valuesOf(texts, sent, `${name} ${tunnel.id}`)
   const [grant, call, manifest] = [values("grant"), values("call"), values("manifest")]
-  return markup`<section class="panel pad" aria-labelledby="bridge-${id}"><h2 id="bridge-${id}"><a href="/portal/tunnels/${tunnel.id}?tab=settings#bridge">${tunnel.name}</a></h2>
-    <dl class="pairs"><dt>${texts.bridgeMode}</dt><dd>${texts.bridgeModeOf(state.mode)}</dd>
-      <dt>${texts.grantTitle}</dt><dd>${state.channel === null ? texts.noGrant : shortKey(state.channel)}</dd></dl>
+  return markup`<section class="panel" aria-labelledby="bridge-${id}"><header><div><h2 id="bridge-${id}"><a class="name" href="/portal/tunnels/${tunnel.id}?tab=settings#bridge">${tunnel.name}</a></h2>
+    <p class="row soft small"><span>${texts.bridgeMode}: ${texts.bridgeModeOf(state.mode)}</span><span>${texts.grantTitle}: ${state.channel === null ? texts.noGrant : shortKey(state.channel)}</span></p></div></header>
     ${form(
       "grant",
       texts.bridgeGrant,
@@ -86,15 +90,18 @@ const agentBridgesPage = (texts: Texts, bridged: ReadonlyArray<Bridged> | undefi
   area: "channels",
   crumbs: [["/portal/channels", texts.channels]],
   here: texts.bridgesTitle,
-  main: markup`<div class="head"><div><h1>${texts.bridgesTitle}</h1><p class="lead">${texts.bridgeText}</p></div></div>
+  main: markup`<div class="head"><div><h1>${texts.bridgesTitle}</h1><p class="head-lead">${texts.bridgeText}</p></div></div>
     ${
       bridged === undefined
-        ? markup`<p class="panel notice">${texts.bridgeMissing}</p>`
+        ? callout("info", "info", markup`<p>${texts.bridgeMissing}</p>`)
         : bridged.length === 0
-          ? markup`<p class="panel pad">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
-          : markup`<section class="panel pad"><dl class="pairs"><dt>${texts.holderKey}</dt><dd class="mono">${bridged[0]?.state.bridge_holder}</dd>
-              <dt>${texts.noiseKey}</dt><dd class="mono">${bridged[0]?.state.bridge_noise_pubkey}</dd></dl></section>
-              ${bridged.map((each) => one(texts, each, sent))}`
+          ? markup`<section class="panel"><div class="empty"><span class="seal lead">${icon("tunnels")}</span><h2>${texts.newTunnel}</h2><p>${texts.noTunnels}</p><div class="row"><a class="button primary" href="/portal/tunnels#new-tunnel">${icon("plus")}${texts.newTunnel}</a></div></div></section>`
+          : markup`<div class="stack-wide narrow-page">${bridged.map((each) => one(texts, each, sent))}${section(
+              texts.bridgeKeys,
+              markup`<dl class="pairs pad"><dt>${texts.holderKey}</dt><dd class="mono">${bridged[0]?.state.bridge_holder}</dd>
+              <dt>${texts.noiseKey}</dt><dd class="mono">${bridged[0]?.state.bridge_noise_pubkey}</dd></dl>`,
+              { lead: texts.bridgeKeysLead }
+            )}</div>`
     }`
 })
 

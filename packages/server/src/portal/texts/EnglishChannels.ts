@@ -152,6 +152,8 @@ export const channelsTexts = {
   channelEndText: "Removes its members, grants, invites and the list of who may claim. This cannot be undone.",
   channelEndConfirm: "Remove all of it",
   bridgesTitle: "Agent bridges",
+  bridgeKeys: "Keys of the bridge",
+  bridgeKeysLead: "A grant for the bridge names this holder key.",
   bridgeMissing: "This platform has no bridge, because its operator has not configured keys for one.",
   bridgeGrant: "Let the bridge in",
   bridgeCall: "Call a tool",

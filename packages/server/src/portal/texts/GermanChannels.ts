@@ -159,6 +159,8 @@ export const channelsTexts: ChannelsTexts = {
     "Entfernt seine Mitglieder, Erlaubnisse, Einladungen und die Liste, wer übernehmen darf. Das kann nicht rückgängig gemacht werden.",
   channelEndConfirm: "Alles davon entfernen",
   bridgesTitle: "Agentenbrücken",
+  bridgeKeys: "Schlüssel der Brücke",
+  bridgeKeysLead: "Eine Erlaubnis für die Brücke nennt diesen Halterschlüssel.",
   bridgeMissing: "Diese Plattform hat keine Brücke: Ihr Betreiber hat keine Schlüssel dafür gesetzt.",
   bridgeGrant: "Die Brücke einlassen",
   bridgeCall: "Ein Werkzeug aufrufen",
