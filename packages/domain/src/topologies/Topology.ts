@@ -42,6 +42,10 @@ export class TopologyEdge extends Schema.Class<TopologyEdge>("TopologyEdge")({
 /** The ids of a topology: `id` for its owner and editors, `net_uuid` for every visitor that knows it. */
 export class TopologyIds extends Schema.Class<TopologyIds>("TopologyIds")({ id: TopologyId, net_uuid: NetUuid }) {}
 
+/** Characters of what an owner calls a topology. */
+export const maxTopologyName = 60
+export const TopologyName = label(maxTopologyName)
+
 /** A name for a node, for people. */
 export const AgentLabel = label(60)
 

@@ -169,7 +169,8 @@ export const browserRoutes: Readonly<
     "Keeps what the script of the page has sealed for an invite link, and answers with its token.",
     "secret"
   ],
-  "POST /portal/topologies": ["Makes a topology."],
+  "POST /portal/topologies": ["Makes a topology.", "name"],
+  "POST /portal/topologies/:id/name": ["Says what its owner calls it.", "name"],
   "POST /portal/topologies/:id/connect": ["Connects two agents.", "a", "b"],
   "POST /portal/topologies/:id/remove": ["Removes a link.", "a", "b"],
   "POST /portal/topologies/:id/note": ["Notes a channel at a link, or clears the note.", "a", "b", "channel"],

@@ -78,6 +78,7 @@ export const forms = [
   "/portal/channels/:channel/claim-invites",
   "/portal/channels/:channel/join-links",
   "/portal/topologies",
+  "/portal/topologies/:id/name",
   "/portal/topologies/:id/connect",
   "/portal/topologies/:id/remove",
   "/portal/topologies/:id/note",

@@ -29,7 +29,7 @@ const networkPage = (
 ): Page => ({
   title: texts.network,
   main: markup`<div class="head" data-follow="/net/${net_uuid}/events?seen=${version}"><div><h1>${texts.network}</h1>
-      <p class="lead">${texts.drawingLabel(texts.count(agents.length), texts.count(edges.length))} ${texts.overlayMode}: ${overlay_mode}.</p></div></div>
+      <p class="lead">${texts.drawingLabel(agents.length, edges.length)} ${texts.overlayMode}: ${overlay_mode}.</p></div></div>
     <section class="panel pad"><h2>${texts.drawingTitle}</h2>${drawing(texts, { agents, edges, labels }, false)}</section>
     <section class="panel list"><h2>${texts.agentsTitle}</h2><table><tbody>${agents.map(
       ([agent, kind]) => markup`<tr><th scope="row"><code>${agent}</code></th><td>${texts.kinds[kind]}</td></tr>`

@@ -32,10 +32,11 @@ export const make = Effect.gen(function* () {
     } = {}
   ) {
     const id = idFrom(path)
-    const { owner, topology, version } = yield* facts(caller, id)
+    const { name, owner, topology, version } = yield* facts(caller, id)
     const counts = TopologyMembers.ownOf(yield* members.countsOf([id]), { subject: caller.subject, topology: id })
     const page = EditorPage.page(self.reader.texts, {
       topology,
+      name,
       version,
       labels: new Map(topology.labels.map(({ agent, label }) => [agent, label])),
       members: new Map(counts.map((row) => [row.channel, row.members])),

@@ -11,7 +11,8 @@ import {
   NewOperatorBinding,
   NewPlacement,
   OverlayMode,
-  SuggestRequest
+  SuggestRequest,
+  TopologyName
 } from "@catenet/domain/topologies/Topology"
 import { EdgeRefused, ShortcutBudgetTooLarge } from "@catenet/domain/topologies/TopologyErrors"
 import { Email } from "@catenet/domain/values/Email"
@@ -30,6 +31,7 @@ import { Topologies } from "../topologies/Topologies.ts"
 import { TopologyEditor } from "../topologies/TopologyEditor.ts"
 import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit, wholeNumber } from "./Forms.ts"
 import * as TopologiesPage from "./pages/topology/TopologiesPage.ts"
+import type { Sent } from "./shell/Field.ts"
 import { problemTexts } from "./shell/ProblemTexts.ts"
 import * as Visits from "./shell/Visits.ts"
 import * as TopologyDetail from "./TopologyDetail.ts"
@@ -43,6 +45,7 @@ const readPlacement = read(NewPlacement)
 const readLabel = read(Schema.Struct({ agent: HolderKey, label: AgentLabel }))
 const readNote = read(Schema.Struct({ channel: Schema.NullOr(ChannelId) }))
 const readMode = read(Schema.Struct({ mode: OverlayMode }))
+const readName = read(Schema.Struct({ name: Schema.optionalKey(TopologyName) }))
 const readEmail = read(Schema.Struct({ email: Email }))
 const readBinding = read(NewOperatorBinding)
 const readBudget = read(Schema.Struct({ shortcut_budget: wholeNumber }))
@@ -243,17 +246,43 @@ const suggestForm = Effect.gen(function* () {
   } satisfies Readonly<Record<string, Submit>>
 })
 
-/** Makes, shares, binds and deletes a topology. */
+/** The list, also as the answer to a name that was refused. */
+const listing = Effect.gen(function* () {
+  const { show } = yield* Visits.make
+  const topologies = yield* Topologies
+  return (self: Visits.Visit, caller: Submission["caller"], sent?: Sent) =>
+    Effect.map(topologies.summaries(caller), (found) =>
+      show(self, TopologiesPage.page(self.reader.texts, found, caller.email, sent), sent === undefined ? 200 : 400)
+    )
+})
+
+/** Makes, names, shares, binds and deletes a topology. */
 const topologyForms = Effect.gen(function* () {
+  const list = yield* listing
   const { changing, ofEditor } = yield* editorForms
   const topologies = yield* Topologies
   const editor = yield* TopologyEditor
   return {
     "/portal/topologies": (sent) =>
-      topologies.create(sent.caller, undefined).pipe(
-        Effect.map(({ id }) => home(id)),
-        Effect.catchTag("IdempotencyKeyReused", Effect.die)
+      Effect.gen(function* () {
+        const { name } = yield* readName(filled({ name: sent.form["name"] ?? "" }))
+        const { id } = yield* Effect.catchTag(
+          topologies.create(sent.caller, undefined),
+          "IdempotencyKeyReused",
+          Effect.die
+        )
+        if (name !== undefined) yield* topologies.rename(sent.caller, id, name)
+        return home(id)
+      }).pipe(
+        Effect.catchTag("MalformedRequest", (refusal) =>
+          list(sent.self, sent.caller, sentBack(sent, "topology", refusedFields(refusal)))
+        )
       ),
+    "/portal/topologies/:id/name": changing("name", (sent, id) =>
+      Effect.flatMap(readName(filled({ name: sent.form["name"] ?? "" })), ({ name }) =>
+        topologies.rename(sent.caller, id, name ?? null)
+      )
+    ),
     "/portal/topologies/:id/share": changing("share", (sent, id) =>
       Effect.flatMap(readEmail({ email: (sent.form["email"] ?? "").trim() }), ({ email }) =>
         topologies.share(sent.caller, id, email)
@@ -275,17 +304,8 @@ const topologyForms = Effect.gen(function* () {
 })
 
 export const make = Effect.gen(function* () {
-  const { show } = yield* Visits.make
-  const topologies = yield* Topologies
-  const list: Visits.MemberPage = (self) =>
-    Effect.gen(function* () {
-      const facts = yield* Effect.all({
-        own: topologies.list(self.caller, {}),
-        shared: topologies.listShared(self.caller, {})
-      })
-      return show(self, TopologiesPage.page(self.reader.texts, facts))
-    })
-
+  const list = yield* listing
   const forms = { ...(yield* topologyForms), ...(yield* linkForms), ...(yield* agentForms), ...(yield* suggestForm) }
-  return { pages: { "/portal/topologies": list }, forms }
+  const page: Visits.MemberPage = (self) => list(self, self.caller)
+  return { pages: { "/portal/topologies": page }, forms }
 })

@@ -190,6 +190,7 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
       from jsonb_to_recordset(${PgTypes.jsonb(links)}) as c(a text, b text, link text)
       where e.topology_id = ${id} and e.a = c.a and e.b = c.b`,
     setMode: (id: string, mode: OverlayMode) => sql`update topologies set overlay_mode = ${mode} where id = ${id}`,
+    setName: (id: string, name: string | null) => sql`update topologies set name = ${name} where id = ${id}`,
     bind: (id: string, operator: OperatorKey | null, proof: Signature | null) =>
       sql`update topologies set operator_pubkey = ${operator}, operator_proof = ${proof} where id = ${id}`,
     /** No row where there is no room; the caller holds the topology, which has no such share. */

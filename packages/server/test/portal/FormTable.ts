@@ -123,13 +123,16 @@ export const tableOf = (place: Place): Table => {
     },
     // What its field holds is made by the script of the page.
     "/portal/channels/:channel/join-links": { ways: [], free: ["secret"] },
-    "/portal/topologies": button,
+    "/portal/topologies": {
+      ways: [{ given: { name: "" }, refuses: { name: names(60).slice(1) }, accepts: { name: ["x".repeat(60)] } }]
+    },
+    "/portal/topologies/:id/name": {
+      ways: [{ given: { name: "" }, refuses: { name: names(60).slice(1) }, accepts: { name: ["x".repeat(60)] } }]
+    },
     "/portal/topologies/:id/connect": {
       ways: [{ given: { a: keyOf("limit a"), b: keyOf("limit c") }, refuses: { a: keys, b: keys } }]
     },
-    "/portal/topologies/:id/remove": {
-      ways: [{ given: { a: keyOf("limit a"), b: keyOf("limit c") }, refuses: { a: hex64, b: hex64 } }]
-    },
+    "/portal/topologies/:id/remove": { ways: [], free: ["a", "b"] },
     "/portal/topologies/:id/note": {
       ways: [{ given: { ...ends, channel: "" }, refuses: { a: hex64, b: hex64, channel: hex64.slice(1) } }]
     },

@@ -68,6 +68,7 @@ const repeatable: ReadonlyArray<string> = [
     (part) => `/portal/channels/:channel/${part}`
   ),
   ...[
+    "name",
     "remove",
     "note",
     "import",

@@ -52,6 +52,8 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("topologie
         ["note", { a, b, channel: "zz" }, 400],
         ["note", { a, b, channel: idOf("no channel of kim") }, 403],
         ["note", { a, b, channel: "" }, 303],
+        ["name", { name: "x".repeat(61) }, 400],
+        ["name", { name: " Ware<house " }, 303],
         ["suggest", { shortcut_budget: "0" }, 409],
         ["mode", { mode: "fastest" }, 400],
         ["mode", { mode: "shortcut" }, 303],
@@ -71,6 +73,8 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("topologie
       }
       const page = yield* send(kim, editor)
       assert.strictEqual(page.status, 200)
+      const listed = (yield* send(kim, "/portal/topologies")).text
+      for (const text of [page.text, listed]) assert.include(text, "Ware&#60;house")
       assert.include(page.text, 'aria-label="Attic &#34;&#60;b&#62;, peer"')
       assert.match(
         page.text,
@@ -153,12 +157,13 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("topologie
       const { editor, own } = yield* create(kim)
       yield* send(kim, `${own}/add`, { agent: keyOf("topology public") })
       yield* send(kim, `${own}/label`, { agent: keyOf("topology public"), label: "Secret attic" })
+      yield* send(kim, `${own}/name`, { name: "Secret house" })
       const net = /href="(\/net\/[^"]+)"/u.exec((yield* send(kim, editor)).text)?.[1] ?? ""
       const [mine, others] = [yield* send(kim, net), yield* send("anonymous", net)]
       assert.deepStrictEqual([others.status, others.text], [200, mine.text])
       assert.include(others.text, keyOf("topology public"))
       assert.include(others.text, '<meta name="robots" content="noindex">')
-      for (const text of ["topologies-kim", "Secret attic"]) assert.notInclude(others.text, text)
+      for (const text of ["topologies-kim", "Secret attic", "Secret house"]) assert.notInclude(others.text, text)
       assert.strictEqual((yield* send("anonymous", `/net/${"cd".repeat(16)}`)).status, 404)
     })
   )

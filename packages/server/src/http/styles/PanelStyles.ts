@@ -173,7 +173,24 @@ tfoot > tr > * { border-top: 2px solid var(--line); font-weight: 620; }
 .strip rect { rx: 3px; }
 .topology { display: block; width: 100%; height: auto; background: var(--ground); border-radius: var(--radius); touch-action: none; }
 .topology line { stroke: var(--faint); stroke-width: 2; } .topology .suggested { stroke: var(--accent); stroke-dasharray: 6 5; }
-.topology circle, .topology rect { fill: var(--panel); stroke: var(--accent); stroke-width: 2.5; } .topology .super-peer rect { fill: var(--accent-pale); }
-.topology .outside circle { stroke: var(--soft); stroke-dasharray: 4 3; } .topology .chosen circle, .topology .chosen rect { stroke-width: 5; }
-.topology text { fill: var(--ink); font: 13px var(--mono); paint-order: stroke; stroke: var(--ground); stroke-width: 4px; } .topology .node { cursor: pointer; }
+.topology rect { fill: var(--panel); stroke: var(--line-strong); stroke-width: 1.2; } .topology circle { fill: var(--accent-pale); stroke: var(--accent); stroke-width: 2; }
+.topology .hub { fill: var(--accent-pale); stroke: none; } .topology .outside rect { stroke-dasharray: 4 3; } .topology .chosen > :first-child { stroke: var(--accent); stroke-width: 2.6; }
+.topology text { fill: var(--ink); font: 600 13px system-ui, sans-serif; } .topology .under { fill: var(--soft); font: 11px var(--mono); } .topology .node { cursor: pointer; outline-offset: 2px; }
+.studio { display: grid; grid-template-columns: minmax(0, 1fr); grid-template-rows: 52px minmax(0, 1fr); height: 100vh; height: 100dvh; min-height: 560px; }
+.studio > .bar { padding: 0 var(--s5); }
+.studio-body { display: grid; grid-template-columns: minmax(0, 1fr) 340px; min-height: 0; }
+.canvas { position: relative; overflow: hidden; background: var(--ground) radial-gradient(var(--line-strong) 1px, transparent 1px) 0 0 / 22px 22px; }
+.canvas > .topology { width: 100%; height: 100%; background: none; }
+.canvas > [data-notice] { position: absolute; z-index: 1; top: var(--s4); left: var(--s4); right: var(--s4); }
+.tools { position: absolute; left: var(--s4); bottom: var(--s4); max-width: calc(100% - 2 * var(--s4)); display: flex; flex-wrap: wrap; gap: 2px; align-items: center; padding: 4px; background: var(--raised); border: 1px solid var(--line); border-radius: var(--radius); box-shadow: var(--shadow-float); }
+.tools:empty { display: none; } .tools button { border-color: transparent; box-shadow: none; background: none; } .tools button:hover { background: var(--sunken); }
+.tools [aria-pressed="true"] { background: var(--accent-pale); color: var(--accent); } .tools [role="status"]:not(:empty) { padding: 0 var(--s2); color: var(--soft); font-size: var(--t-small); }
+.inspector { background: var(--panel); border-left: 1px solid var(--line); overflow-y: auto; }
+.inspector section, .inspector > .hint { padding: var(--s4); border-top: 1px solid var(--line); } .inspector section > * + * { margin-top: var(--s3); }
+.inspector .more summary { padding: var(--s3) var(--s4); overflow-wrap: anywhere; } .inspector .more > div { padding: 0 var(--s4) var(--s4); } .inspector h2 { font-size: 0.9375rem; }
+.inspector .divider { padding: var(--s3) var(--s4); background: var(--sunken); border-top: 1px solid var(--line); } .inspector .items > li { grid-template-columns: minmax(0, 1fr) auto; padding: var(--s2) 0; }
+.ends { display: grid; gap: var(--s3); } .inspector .value { overflow-wrap: anywhere; }
+.canvas > .empty { position: absolute; inset: 0; place-content: center; padding: var(--s4); }
+.empty .card { background: var(--panel); border: 1px solid var(--line); border-radius: var(--radius-large); box-shadow: var(--shadow-float); padding: var(--s8); display: grid; gap: var(--s4); justify-items: center; max-width: 560px; }
+.empty form { text-align: left; }
 `

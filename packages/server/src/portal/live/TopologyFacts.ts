@@ -36,6 +36,7 @@ export const make = Effect.gen(function* () {
             tunnels: yield* sqlOrDie(linked({ id, subject: caller.subject }))
           }
         : undefined
-    return { topology, owner, version: versionOf([topology, owner]) }
+    const name = yield* topologies.nameOf(id)
+    return { topology, name, owner, version: versionOf([topology, name, owner]) }
   })
 })

@@ -31,6 +31,8 @@ export interface Page {
   readonly crumbs?: ReadonlyArray<readonly [href: string, text: string]>
   readonly here?: string
   readonly main: Markup
+  /** A page that fills the window; these stand in its bar in place of the search. */
+  readonly tools?: Markup
   /** A page that holds its style and this script itself. */
   readonly inline?: { readonly text: string; readonly hash: string }
   /** A page that has nothing for the script to do. */
@@ -85,12 +87,16 @@ const rail = (reader: Reader, area: Page["area"]) => {
   </div></header>`
 }
 
+const searching = (texts: Texts) =>
+  markup`<form class="search bar-search" role="search" method="get" action="/portal/tunnels?" aria-label="${texts.searchAll}">${icon("search")}<label for="find" class="hidden">${texts.searchAll}</label><input id="find" name="q" type="search" placeholder="${texts.searchAll}"><kbd aria-hidden="true">/</kbd><button class="hidden">${texts.find}</button></form>`
+
 /** Where the page stands, the reference, and what waits. */
-const bar = ({ notices, texts }: Reader, { crumbs = [], here, title }: Page) =>
+const bar = ({ notices, texts }: Reader, { crumbs = [], here, title, tools }: Page) =>
   markup`<div class="bar"><nav class="crumbs" aria-label="${texts.breadcrumb}">${crumbs.map(
     ([href, text]) => markup`<a href="${href}">${text}</a><span aria-hidden="true">/</span>`
-  )}<b aria-current="page">${here ?? title}</b></nav>
-    <form class="search bar-search" role="search" method="get" action="/portal/tunnels?" aria-label="${texts.searchAll}">${icon("search")}<label for="find" class="hidden">${texts.searchAll}</label><input id="find" name="q" type="search" placeholder="${texts.searchAll}"><kbd aria-hidden="true">/</kbd><button class="hidden">${texts.find}</button></form>
+  )}<b aria-current="page">${here ?? title}</b></nav>${
+    tools === undefined ? searching(texts) : markup`<div class="bar-search bar-end">${tools}</div>`
+  }
     <nav class="bar-end" aria-label="${texts.helpAndNotices}"><a class="button quiet hide" href="/docs">${texts.docs}</a><a class="button quiet" href="/portal/notices">${icon("bell")}<span class="hidden">${
       notices === 0 ? texts.notices : texts.noticesWaiting(notices)
     }</span>${notices === 0 ? undefined : markup`<span class="count" aria-hidden="true">${String(notices)}</span>`}</a></nav></div>`
@@ -110,14 +116,14 @@ const withToken = ({ text }: Markup, once: string): Markup =>
 
 /** The whole document. Without a session there is nothing to navigate. */
 export const render = (reader: Reader, page: Page): string => {
-  const { area, inline, isStill = false, main, script, title } = page
+  const { area, inline, isStill = false, main, script, title, tools } = page
   const { once, signedIn, texts } = reader
   const own = once === undefined ? main : withToken(main, once)
-  const content = markup`<main id="content" class="main" tabindex="-1">${own}</main>`
+  const content = markup`<main id="content" class="${tools === undefined ? "main" : "studio-body"}" tabindex="-1">${own}</main>`
   const body =
     signedIn === undefined
       ? markup`<div class="front"><header><a class="brand" href="/">${brandMark} Catenet</a></header>${content}<footer class="foot">${legal(texts)}${switches(reader)}</footer></div>`
-      : markup`<div class="shell">${rail(reader, area)}<div>${bar(reader, page)}${content}</div></div>`
+      : markup`<div class="shell">${rail(reader, area)}<div${tools === undefined ? undefined : markup` class="studio"`}>${bar(reader, page)}${content}</div></div>`
   return markup`<!doctype html>
 <html lang="${texts.language}">
 <head>

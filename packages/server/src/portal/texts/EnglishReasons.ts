@@ -3,7 +3,7 @@ import { maxChannelLabel, maxRoomHolders, minRoomHolders } from "@catenet/domain
 import { maxInviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { maxExpiryHours } from "@catenet/domain/edges/AccessPolicy"
 import { maxServiceAccountName } from "@catenet/domain/identity/ServiceAccount"
-import { maxSuggestBudget } from "@catenet/domain/topologies/Topology"
+import { maxSuggestBudget, maxTopologyName } from "@catenet/domain/topologies/Topology"
 import { maxReceiverLength, maxThresholdMinutes } from "@catenet/domain/tunnels/Alert"
 import { maxShareLabel } from "@catenet/domain/tunnels/ShareLink"
 import { maxTunnelName } from "@catenet/domain/tunnels/Tunnel"
@@ -63,6 +63,8 @@ export const reasonsTexts = {
     "mail enabled": "Your account has no verified e-mail address. Verify one where you sign in, and sign in again.",
     "register label": `Give at most ${maxChannelLabel} characters, or leave it empty.`,
     "label label": `Give at most ${maxChannelLabel} characters, or leave it empty.`,
+    "topology name": `Give at most ${maxTopologyName} characters, or leave it empty.`,
+    "name name": `Give at most ${maxTopologyName} characters, or leave it empty.`,
     "invite label": `Give at most ${maxInviteLabel} characters.`,
     confirm: "Nothing was deleted. Type DELETE in capital letters."
   }

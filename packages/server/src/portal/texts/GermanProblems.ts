@@ -3,7 +3,7 @@ import { maxChannelLabel, maxRoomHolders, minRoomHolders } from "@catenet/domain
 import { maxInviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { maxExpiryHours } from "@catenet/domain/edges/AccessPolicy"
 import { maxServiceAccountName } from "@catenet/domain/identity/ServiceAccount"
-import { maxSuggestAgents, maxSuggestBudget } from "@catenet/domain/topologies/Topology"
+import { maxSuggestAgents, maxSuggestBudget, maxTopologyName } from "@catenet/domain/topologies/Topology"
 import { maxReceiverLength, maxThresholdMinutes } from "@catenet/domain/tunnels/Alert"
 import { maxShareLinks } from "@catenet/domain/tunnels/GateErrors"
 import { maxShareLabel } from "@catenet/domain/tunnels/ShareLink"
@@ -66,6 +66,8 @@ export const reasonsTexts: ReasonTexts = {
       "Ihr Konto hat keine bestätigte E-Mail-Adresse. Bestätigen Sie eine, wo Sie sich anmelden, und melden Sie sich neu an.",
     "register label": `Geben Sie höchstens ${maxChannelLabel} Zeichen an, oder nichts.`,
     "label label": `Geben Sie höchstens ${maxChannelLabel} Zeichen an, oder nichts.`,
+    "topology name": `Geben Sie höchstens ${maxTopologyName} Zeichen an, oder nichts.`,
+    "name name": `Geben Sie höchstens ${maxTopologyName} Zeichen an, oder nichts.`,
     "invite label": `Geben Sie höchstens ${maxInviteLabel} Zeichen an.`,
     confirm: "Es wurde nichts gelöscht. Geben Sie DELETE in Großbuchstaben ein."
   }

@@ -46,6 +46,7 @@ describe.skipIf(missing)("the editor in a browser", () => {
         yield* Effect.promise(async () => {
           await Promise.all([own.page.goto(editor), shared.page.goto(editor), visitor.page.goto(network)])
           assert.strictEqual(await shared.page.getByText("Bind operator").count(), 0)
+          await own.page.locator("#sharing summary").click()
           await own.page.fill("#field-email", "half typ")
           await own.page.locator("#field-email").focus()
           await connectByKeys(shared.page, "drawn a", "drawn b")
@@ -99,6 +100,7 @@ describe.skipIf(missing)("the editor in a browser", () => {
         const { page, problems } = yield* open(browser, kim)
         yield* Effect.promise(async () => {
           await page.goto(editor)
+          await page.locator("#overlay summary").click()
           await page.fill("#field-shortcut_budget", "17")
           await page.click("form[action$='/suggest'] button")
           await page.waitForSelector("#field-shortcut_budget[aria-invalid]")
@@ -118,7 +120,6 @@ describe.skipIf(missing)("the editor in a browser", () => {
           await linked(page, 2)
           await page.waitForSelector("line.suggested", { state: "detached" })
 
-          await page.getByRole("button", { name: "Flexible view" }).click()
           const before = await page.locator(node("drawn d")).getAttribute("transform")
           await page.locator(node("drawn d")).scrollIntoViewIfNeeded()
           const box = await page.locator(`${node("drawn d")} circle`).boundingBox()
@@ -132,7 +133,15 @@ describe.skipIf(missing)("the editor in a browser", () => {
           await page.getByRole("button", { name: "Zoom in" }).click()
           await page.reload()
           assert.strictEqual(await page.locator(node("drawn d")).getAttribute("transform"), placed)
-          assert.strictEqual(await page.getByRole("button", { name: "Easy view" }).count(), 1)
+          await page.getByRole("button", { name: "Arrange" }).click()
+          assert.strictEqual(await page.locator(node("drawn d")).getAttribute("transform"), before)
+
+          // One way to link with a pointer: the tool, then both ends. Without it a click opens an agent.
+          await page.locator(node("drawn g")).click()
+          await page.locator(`[id="agent-${keyOf("drawn g")}"][open]`).waitFor()
+          await page.getByRole("button", { name: "Draw a link" }).click()
+          for (const end of ["drawn g", "drawn d"]) await page.locator(node(end)).click()
+          await linked(page, 3)
 
           const saved = page.waitForEvent("download")
           await page.getByRole("button", { name: "Save as SVG" }).click()

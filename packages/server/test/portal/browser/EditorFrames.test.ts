@@ -39,7 +39,6 @@ describe.skipIf(missing)("the editor in a browser", () => {
             [await page.locator("g.node").count(), await page.locator("line.link").count()],
             [200, 400]
           )
-          await page.getByRole("button", { name: "Flexible view" }).click()
           const node = page.locator("g.node").first()
           await node.scrollIntoViewIfNeeded()
           const before = await node.getAttribute("transform")

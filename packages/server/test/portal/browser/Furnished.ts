@@ -145,6 +145,7 @@ const topologies = Effect.gen(function* () {
     yield* ask(owner, `/me/topologies/${id}/agents/${agent}/label`, { label }, { method: "PUT" })
     if (n > 0) yield* ask(owner, `/me/topologies/${id}/edges`, { a: agents[0], b: agent })
   }
+  yield* post(owner, `/portal/topologies/${id}/name`, { name: "Warehouse" })
   yield* post(owner, `/portal/topologies/${id}/mode`, { mode: "random-mesh" })
   yield* ask(owner, `/me/topologies/${id}/share`, { email: "olga@people.example" })
   return { topology: id, net: String(body["net_uuid"]), agents }

@@ -71,6 +71,7 @@ const pressing = async (page: Page): Promise<void> => {
 }
 
 const suggesting = async (page: Page): Promise<void> => {
+  await page.locator("#overlay summary").click()
   await page.locator("form[action$='/suggest'] button").click()
   await page.locator("[data-suggestion] button").waitFor()
 }
@@ -185,6 +186,7 @@ export const looked = (facts: Facts): ReadonlyArray<readonly [as: As, looks: Rea
         look("agent-bridges-open", "/portal/agent-bridges", opening),
         look("topologies", "/portal/topologies"),
         look("editor", `/me/topologies/${topology}/editor`),
+        look("editor-open", `/me/topologies/${topology}/editor`, opening),
         look("editor-suggested", `/me/topologies/${topology}/editor`, suggesting),
         look("editor-refused", `/me/topologies/${topology}/editor`, sending("/bind", { operator_pubkey: "no" })),
         look("fleet", "/portal/fleet"),

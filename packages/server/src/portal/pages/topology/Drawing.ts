@@ -11,15 +11,24 @@ export interface Drawn {
   readonly suggested?: ReadonlyArray<readonly [a: string, b: string]>
 }
 
+/** Half of a node, whose name stands inside it, so that no link runs through a name. */
+const half = { width: 80, height: 24 }
+/** Characters of a name that fit. */
+const shownName = 15
+
 /** Up to so many agents stand on one circle; more fill the plane evenly, as the seeds of a sunflower do. */
 const maxOnCircle = 16
-const seedDistance = 52
+const seed = { across: 125, down: 55 }
 const goldenAngle = Math.PI * (3 - Math.sqrt(5))
 
 const sizeOf = (count: number) => {
-  if (count <= maxOnCircle) return { width: 800, height: 600 }
-  const across = Math.ceil(2 * (seedDistance * Math.sqrt(count) + 60))
-  return { width: Math.max(800, across), height: Math.max(600, across) }
+  if (count <= 8) return { width: 800, height: 600 }
+  if (count <= maxOnCircle) return { width: 1200, height: 900 }
+  const radius = Math.sqrt(count)
+  return {
+    width: Math.ceil(2 * (seed.across * radius + half.width + 20)),
+    height: Math.ceil(2 * (seed.down * radius + half.height + 20))
+  }
 }
 
 /** By its name, or by the beginning of its key. */
@@ -38,13 +47,14 @@ const places = (nodes: ReturnType<typeof nodesOf>) => {
   return new Map(
     nodes.map(({ agent }, index) => {
       if (nodes.length > maxOnCircle) {
-        const [radius, turn] = [seedDistance * Math.sqrt(index + 0.5), index * goldenAngle]
-        const [x, y] = [width / 2 + radius * Math.cos(turn), height / 2 + radius * Math.sin(turn)]
+        const [radius, turn] = [Math.sqrt(index + 0.5), index * goldenAngle]
+        const x = width / 2 + seed.across * radius * Math.cos(turn)
+        const y = height / 2 + seed.down * radius * Math.sin(turn)
         return [agent, { x: Math.round(x), y: Math.round(y) }] as const
       }
       const angle = (2 * Math.PI * index) / Math.max(nodes.length, 1) - Math.PI / 2
-      const x = Math.round(width / 2 + (width / 2 - 90) * Math.cos(angle))
-      const y = Math.round(height / 2 + (height / 2 - 70) * Math.sin(angle))
+      const x = Math.round(width / 2 + (width / 2 - 110) * Math.cos(angle))
+      const y = Math.round(height / 2 + (height / 2 - 60) * Math.sin(angle))
       return [agent, { x, y }] as const
     })
   )
@@ -71,16 +81,13 @@ export const drawing = (texts: Texts, drawn: Drawn, isEditable: boolean): Markup
     const label = `${name}, ${kind === undefined ? texts.kindOutside : texts.kinds[kind]}`
     return markup`<g class="node ${kind ?? "outside"}" data-agent="${agent}" transform="translate(${String(x)} ${String(y)})" ${
       isEditable ? markup`tabindex="0" role="button"` : markup`role="img"`
-    } aria-label="${label}">${
-      kind === "super-peer"
-        ? markup`<rect x="-20" y="-20" width="40" height="40" rx="8" /><circle r="11" />`
-        : markup`<circle r="18" />`
-    }<text y="38" text-anchor="middle">${name}</text></g>`
+    } aria-label="${label}"><rect x="-80" y="-24" width="160" height="48" rx="10" />${
+      kind === "super-peer" ? markup`<rect class="hub" x="-70" y="-14" width="28" height="28" rx="7" />` : undefined
+    }<circle cx="-56" r="${kind === "super-peer" ? "7" : "9"}" /><text x="-34" y="-2">${
+      name.length > shownName ? `${name.slice(0, shownName - 1)}…` : name
+    }</text><text class="under" x="-34" y="14">${agent.slice(0, 8)}</text></g>`
   })
-  return markup`<svg class="topology" viewBox="0 0 ${size}" data-size="${size}" role="group" aria-label="${texts.drawingLabel(
-    texts.count(nodes.length),
-    texts.count(drawn.edges.length)
-  )}">${present(drawn.edges.map(({ a, b }) => line(at, a, b, "link")))}${present(
+  return markup`<svg class="topology" viewBox="0 0 ${size}" data-size="${size}" role="group" aria-label="${texts.drawingLabel(nodes.length, drawn.edges.length)}">${present(drawn.edges.map(({ a, b }) => line(at, a, b, "link")))}${present(
     (drawn.suggested ?? []).map(([a, b]) => line(at, a, b, "suggested"))
   )}${groups}</svg>`
 }

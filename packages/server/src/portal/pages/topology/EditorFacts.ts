@@ -17,6 +17,8 @@ export interface OwnerFacts {
 
 export interface EditorFacts {
   readonly topology: Topology
+  /** What its owner calls it. */
+  readonly name: string | null
   readonly labels: ReadonlyMap<string, string>
   readonly own: string
   readonly owner: OwnerFacts | undefined

@@ -4,14 +4,17 @@
  */
 import { maxSuggestBudget, type OverlayMode } from "@catenet/domain/topologies/Topology"
 import { markup, type Markup } from "@catenet/platform/Markup"
-import { area, button, checkbox, choice, field, named, panel, valuesOf } from "../../shell/Field.ts"
+import { area, button, checkbox, choice, field, more, named, valuesOf } from "../../shell/Field.ts"
+import { icon } from "../../shell/Icons.ts"
 import type { Page } from "../../shell/Shell.ts"
 import type { Texts } from "../../texts/English.ts"
+import { shortId } from "../ChannelsPage.ts"
 import { shortKey } from "../ShortKey.ts"
 import { drawing, nameOf } from "./Drawing.ts"
 import type { EditorFacts, OwnerFacts } from "./EditorFacts.ts"
 import * as EditorScript from "./EditorScript.ts"
 import { setup } from "./SetupPanel.ts"
+import { nameOf as topologyName } from "./TopologiesPage.ts"
 
 /** The overlay mode with suggestions, and what only the owner finds: shares, the operator's key, tunnels, deletion. */
 const modes = ["baseline", "smart-route", "shortcut", "random-mesh"] as const satisfies ReadonlyArray<OverlayMode>
@@ -29,34 +32,49 @@ const suggested = (texts: Texts, own: string, { suggestion }: EditorFacts) =>
         .join(",")}"><button>${texts.applyDo}</button></form></div>`
 
 const overlay = (texts: Texts, facts: EditorFacts): Markup => {
-  const { owner, own, sent, topology } = facts
+  const { owner, own, sent, suggestion, topology } = facts
   const mode = valuesOf(texts, sent, "mode")
+  const values = valuesOf(texts, sent, "suggest")
   const chosen = choice({
     ...mode("mode", topology.overlay_mode),
     label: texts.overlayMode,
-    options: modes.map((each) => [each, each] as const)
+    options: modes.map((each) => [each, `${texts.overlayModes[each]} · ${each}`] as const)
   })
-  if (owner === undefined)
-    return panel(
-      texts.overlayMode,
-      markup`<fieldset disabled><legend class="hidden">${texts.overlayMode}</legend>${chosen}</fieldset><div data-suggestion></div>`
-    )
-  const values = valuesOf(texts, sent, "suggest")
-  return panel(
-    texts.overlayMode,
-    markup`<form method="post" action="${own}/mode">${chosen}<button>${texts.modeDo}</button></form>
+  return more(
+    texts.overlayTitle,
+    texts.overlayModes[topology.overlay_mode],
+    owner === undefined
+      ? markup`<fieldset disabled><legend class="hidden">${texts.overlayMode}</legend>${chosen}</fieldset><div data-suggestion></div>`
+      : markup`<form method="post" action="${own}/mode">${chosen}<button>${texts.modeDo}</button></form>
       <form method="post" action="${own}/suggest">
       ${field({ ...values("shortcut_budget", "0"), type: "number", label: texts.budget(String(maxSuggestBudget)) })}
       ${area({ ...values("links"), label: texts.costs, hint: texts.costsHint, isOptional: true })}
       <button>${texts.suggestDo}</button></form>
-      <div data-suggestion>${suggested(texts, own, facts)}</div>`
+      <div data-suggestion>${suggested(texts, own, facts)}</div>`,
+    { id: "overlay", isOpen: suggestion !== undefined || sent?.form === "mode" || sent?.form === "suggest" }
   )
 }
 
+/** What the owner calls it. */
+const naming = (texts: Texts, { name, own, sent }: EditorFacts) =>
+  more(
+    texts.topologyName,
+    name ?? "–",
+    markup`<form method="post" action="${own}/name">${field({
+      ...valuesOf(texts, sent, "name")("name", name ?? ""),
+      id: "topology-name",
+      label: texts.topologyName,
+      hint: texts.topologyNameHint,
+      isOptional: true
+    })}<button>${texts.save}</button></form>`,
+    { id: "name", isOpen: sent?.form === "name" }
+  )
+
 const sharing = (texts: Texts, { own, sent }: EditorFacts, { shares }: OwnerFacts) => {
   const values = valuesOf(texts, sent, "share")
-  return panel(
+  return more(
     texts.shareWith,
+    texts.count(shares.length),
     markup`${
       shares.length === 0
         ? undefined
@@ -64,43 +82,50 @@ const sharing = (texts: Texts, { own, sent }: EditorFacts, { shares }: OwnerFact
             (email) =>
               markup`<tr><th scope="row">${email}</th><td class="actions"><form method="post" action="${own}/unshare"><input type="hidden" name="email" value="${email}">${named(texts.removeDo, texts.removeNamed(email))}</form></td></tr>`
           )}</tbody></table>`
-    }<form class="row" method="post" action="${own}/share">${field({ ...values("email"), type: "email", label: texts.visitorEmail })}<button>${texts.shareDo}</button></form>`
+    }<form method="post" action="${own}/share">${field({ ...values("email"), type: "email", label: texts.visitorEmail })}<button>${texts.shareDo}</button></form>`,
+    { id: "sharing", isOpen: sent?.form === "share" }
   )
 }
 
 const binding = (texts: Texts, { own, sent, topology }: EditorFacts, { operator }: OwnerFacts) => {
   const values = valuesOf(texts, sent, "bind")
-  return panel(
+  return more(
     texts.operatorTitle,
+    operator === undefined ? texts.notBound : shortId(operator.operator_pubkey),
     markup`<p class="hint">${texts.operatorText}</p>${
       operator === undefined
         ? undefined
         : markup`<dl class="pairs"><dt>${texts.operatorKey}</dt><dd class="mono">${operator.operator_pubkey}</dd></dl>${button(`${own}/unbind`, texts.unbindDo)}`
     }<pre tabindex="0">CT_TOPOLOGY_ID=${topology.id} ct-agent channel bind-topology</pre>
     <form method="post" action="${own}/bind">${field({ ...values("operator_pubkey"), label: texts.operatorKey, hint: texts.hex64 })}
-      ${field({ ...values("proof"), label: texts.proof, hint: texts.hex128Proof })}<button>${texts.bindDo}</button></form>`
+      ${field({ ...values("proof"), label: texts.proof, hint: texts.hex128Proof })}<button>${texts.bindDo}</button></form>`,
+    { id: "operator", isOpen: sent?.form === "bind" }
   )
 }
 
 const linked = (texts: Texts, { tunnels }: OwnerFacts) =>
-  panel(
+  more(
     texts.linkedTunnels,
+    texts.count(tunnels.length),
     tunnels.length === 0
       ? markup`<p class="hint">${texts.linkedTunnelsNone}</p>`
       : markup`<p class="hint">${texts.linkedTunnelsText}</p><ul>${tunnels.map(
           ({ id, name }) => markup`<li><a href="/portal/tunnels/${id}">${name}</a></li>`
-        )}</ul>`
+        )}</ul>`,
+    { id: "tunnels" }
   )
 
 /** Not in the page of anybody else. */
 const ownership = (texts: Texts, facts: EditorFacts, owner: OwnerFacts): Markup => {
   const deleting = valuesOf(texts, facts.sent, "topology")
-  return markup`${sharing(texts, facts, owner)}${binding(texts, facts, owner)}${linked(texts, owner)}${panel(
+  return markup`${naming(texts, facts)}${sharing(texts, facts, owner)}${binding(texts, facts, owner)}${linked(texts, owner)}${more(
     texts.topologyDelete,
+    undefined,
     markup`<p class="hint">${texts.topologyDeleteText}</p><form method="post" action="${facts.own}/delete">${checkbox({
       ...deleting("confirm"),
       label: texts.topologyDeleteConfirm
-    })}<button class="danger">${texts.topologyDelete}</button></form>`
+    })}<button class="danger">${texts.topologyDelete}</button></form>`,
+    { id: "delete", isOpen: facts.sent?.form === "topology" }
   )}`
 }
 
@@ -133,51 +158,63 @@ const linking = (texts: Texts, facts: EditorFacts): Markup => {
   const { labels, members, own, topology } = facts
   const row = ({ a, b, channel }: (typeof topology.edges)[number]) => {
     const name = `${nameOf(labels, a)} – ${nameOf(labels, b)}`
-    return markup`<tr><th scope="row">${name}</th><td>${noted(texts, channel, members)}</td><td class="actions"><form method="post" action="${own}/remove"><input type="hidden" name="a" value="${a}"><input type="hidden" name="b" value="${b}">${named(texts.removeDo, texts.removeNamed(name))}</form></td></tr>`
+    return markup`<li><div><b>${name}</b><p>${noted(texts, channel, members)}</p></div><form method="post" action="${own}/remove"><input type="hidden" name="a" value="${a}"><input type="hidden" name="b" value="${b}">${named(texts.removeDo, texts.removeNamed(name))}</form></li>`
   }
   const note = valuesOf(texts, facts.sent, "note")
-  return panel(
-    texts.linksTitle,
-    markup`${topology.edges.length === 0 ? markup`<p class="hint">${texts.linksNone}</p>` : markup`<table><tbody>${topology.edges.map(row)}</tbody></table>`}
+  return markup`<section id="links"><h2>${texts.linksTitle} <span class="chip">${texts.count(topology.edges.length)}</span></h2>
+    ${topology.edges.length === 0 ? markup`<p class="hint">${texts.linksNone}</p>` : markup`<ul class="items">${topology.edges.map(row)}</ul>`}
     ${
       options(facts).length > 1
-        ? markup`<form class="row" method="post" action="${own}/connect">${ends(texts, facts, "connect")}<button>${texts.connectDo}</button></form>
-            <form class="row" method="post" action="${own}/remove">${ends(texts, facts, "remove")}<button>${texts.removeDo}</button></form>
-            <details${facts.sent?.form === "note" ? markup` open` : undefined}><summary>${texts.noteDo}</summary><form method="post" action="${own}/note"><div class="row">${ends(texts, facts, "note")}</div>
-              ${field({ ...note("channel"), id: "note-channel", label: texts.channelId, hint: texts.noteHint, isOptional: true })}
-              <button>${texts.noteDo}</button></form></details>`
+        ? markup`<form class="ends" method="post" action="${own}/connect">${ends(texts, facts, "connect")}<button>${texts.connectDo}</button></form>`
         : undefined
-    }<p class="hint">${texts.importText}</p>${button(`${own}/import`, texts.importDo)}`
+    }</section>${
+      topology.edges.length === 0
+        ? undefined
+        : more(
+            texts.noteDo,
+            undefined,
+            markup`<form method="post" action="${own}/note">${ends(texts, facts, "note")}
+              ${field({ ...note("channel"), id: "note-channel", label: texts.channelId, hint: texts.noteHint, isOptional: true })}
+              <button>${texts.noteDo}</button></form>`,
+            { id: "note", isOpen: facts.sent?.form === "note" }
+          )
+    }${more(texts.importDo, undefined, markup`<p class="hint">${texts.importText}</p>${button(`${own}/import`, texts.importDo)}`, { id: "import" })}`
+}
+
+/** An agent with its key, its name and its end; opened by its node in the drawing. */
+const placed = (
+  texts: Texts,
+  { labels, own, sent }: EditorFacts,
+  [agent, kind]: EditorFacts["topology"]["agents"][number]
+) => {
+  const name = nameOf(labels, agent)
+  const form = `label ${agent}`
+  return more(
+    name,
+    texts.kinds[kind],
+    markup`<p>${shortKey(agent)}</p><form method="post" action="${own}/label"><input type="hidden" name="agent" value="${agent}">
+      ${field({ ...valuesOf(texts, sent, form)("label", labels.get(agent)), id: `label-${agent}`, label: texts.agentLabel(agent.slice(0, 8)) })}
+      <button aria-label="${texts.agentLabel(agent.slice(0, 8))}">${texts.labelDo}</button></form>
+      <form method="post" action="${own}/unassign"><input type="hidden" name="agent" value="${agent}"><button class="danger">${texts.takeOut}<span class="hidden"> ${name}</span></button></form>`,
+    { id: `agent-${agent}`, isOpen: sent?.form === form }
   )
 }
 
-const placing = (texts: Texts, { labels, own, sent, topology }: EditorFacts): Markup => {
-  const row = ([agent, kind]: (typeof topology.agents)[number]) => {
-    const name = nameOf(labels, agent)
-    const values = valuesOf(texts, sent, `label ${agent}`)
-    return markup`<tr><th scope="row">${name}<span class="sub">${texts.kinds[kind]}</span></th><td>${shortKey(agent)}<form class="row" method="post" action="${own}/label"><input type="hidden" name="agent" value="${agent}">
-            ${field({ ...values("label", labels.get(agent)), id: `label-${agent}`, label: texts.agentLabel(agent.slice(0, 8)) })}
-            <button aria-label="${texts.agentLabel(agent.slice(0, 8))}">${texts.labelDo}</button></form></td>
-            <td class="actions"><form method="post" action="${own}/unassign"><input type="hidden" name="agent" value="${agent}"><button>${texts.takeOut}<span class="hidden"> ${name}</span></button></form></td></tr>`
-  }
+const placing = (texts: Texts, facts: EditorFacts): Markup => {
+  const { own, sent, topology } = facts
   const add = valuesOf(texts, sent, "add")
-  return panel(
-    texts.agentsTitle,
-    markup`${
-      topology.agents.length === 0
-        ? markup`<p class="hint">${texts.agentsNone}</p>`
-        : markup`<table><tbody>${topology.agents.map(row)}</tbody></table>`
-    }<form method="post" action="${own}/add">${field({ ...add("agent"), label: texts.holderKey, hint: texts.hex64 })}
-            ${checkbox({ name: "super", label: texts.superPeer, isChecked: add("super").value !== "" })}<button>${texts.addDo}</button></form>`
-  )
+  return markup`<section id="agents"><h2>${texts.agentsTitle} <span class="chip">${texts.count(topology.agents.length)}</span></h2>
+    <form method="post" action="${own}/add">${field({ ...add("agent"), label: texts.holderKey, hint: texts.hex64 })}
+      ${checkbox({ name: "super", label: texts.superPeer, isChecked: add("super").value !== "" })}<button>${texts.addDo}</button></form></section>${topology.agents.map((each) => placed(texts, facts, each))}`
 }
 
 /** What the script says, and that it may change the topology. */
 const pageTexts = (texts: Texts) =>
   JSON.stringify({
     canEdit: true,
-    easy: texts.viewEasy,
-    flexible: texts.viewFlexible,
+    link: texts.linkTool,
+    arrange: texts.arrange,
+    all: texts.showAll,
     closer: texts.zoomIn,
     farther: texts.zoomOut,
     save: texts.saveSvg,
@@ -188,23 +225,34 @@ const pageTexts = (texts: Texts) =>
     members: texts.membersOf("#")
   })
 
+/** Nothing is drawn yet: how one begins. */
+const empty = (texts: Texts) =>
+  markup`<div class="empty"><div class="card"><span class="seal lead">${icon("topologies")}</span><h2>${texts.topologiesNone}</h2><p>${texts.editorEmpty}</p>
+    <div class="row"><a class="button primary" href="#agents">${icon("plus")}${texts.addAgent}</a><a class="button" href="#import">${texts.importDo}</a></div></div></div>`
+
 export const page = (texts: Texts, facts: EditorFacts): Page => {
   const { labels, notice, owner, suggestion, topology, version } = facts
   const drawn = { agents: topology.agents, edges: topology.edges, labels }
+  const title = topologyName({ id: topology.id, name: facts.name })
   return {
-    title: `${texts.topology} ${topology.id.slice(0, 8)}`,
+    title,
     area: "topologies",
     inline: EditorScript,
     crumbs: [["/portal/topologies", texts.topologies]],
-    here: topology.id.slice(0, 8),
-    main: markup`<div class="head"><div><h1>${texts.topology} ${topology.id.slice(0, 8)}</h1>
-        <p class="lead">${owner === undefined ? texts.shared : texts.ownTopology}</p></div>
-        <a class="button" href="/net/${topology.net_uuid}">${texts.publicPage}</a></div>
-      <div data-notice>${notice === undefined ? undefined : markup`<p class="panel notice bad" role="alert">${notice}</p>`}</div>
-      <section class="panel pad"><h2>${texts.drawingTitle}</h2><p class="hint">${texts.drawingHint}</p>
-        <p class="row" data-tools="${topology.id}" data-follow="/portal/events?topology=${topology.id}&amp;seen=${version}" data-words="${pageTexts(texts)}"></p>
-        ${drawing(texts, suggestion === undefined ? drawn : { ...drawn, suggested: suggestion.links }, true)}</section>
-      <div class="cols"><div class="stack">${linking(texts, facts)}${placing(texts, facts)}</div><div class="stack">
-        ${overlay(texts, facts)}${owner === undefined ? undefined : ownership(texts, facts, owner)}${setup(texts, facts)}</div></div>`
+    here: title,
+    tools: markup`<a class="button hide" href="/net/${topology.net_uuid}">${icon("eye")}${texts.publicPage}</a>${
+      owner === undefined
+        ? markup`<span class="chip">${texts.shared}</span>`
+        : markup`<a class="button hide" href="#sharing">${icon("people")}${texts.shareTopology}</a>`
+    }<a class="button primary" href="#agents">${icon("plus")}${texts.addAgent}</a>`,
+    main: markup`<h1 class="hidden">${title}</h1>
+      <div class="canvas"><div data-notice>${notice === undefined ? undefined : markup`<p class="panel notice bad" role="alert">${notice}</p>`}</div>
+        ${drawing(texts, suggestion === undefined ? drawn : { ...drawn, suggested: suggestion.links }, true)}
+        ${topology.agents.length === 0 && topology.edges.length === 0 ? empty(texts) : undefined}
+        <p class="tools" role="toolbar" aria-label="${texts.drawingTitle}" data-tools="${topology.id}" data-follow="/portal/events?topology=${topology.id}&amp;seen=${version}" data-words="${pageTexts(texts)}"></p></div>
+      <aside class="inspector" aria-label="${texts.inspector}"><details class="hint"><summary>${texts.howTo}</summary><p>${texts.drawingHint}</p></details>
+        ${linking(texts, facts)}${placing(texts, facts)}<h2 class="divider">${texts.topology}</h2>${overlay(texts, facts)}${
+          owner === undefined ? undefined : ownership(texts, facts, owner)
+        }${setup(texts, facts)}</aside>`
   }
 }

@@ -28,7 +28,9 @@ const liveScript = `
     if (isOthers && fresh.dataset.follow === tools.dataset.follow) return true;
     const typed = controls().filter((control) => isTyped(control) && control.form !== form)
       .map(({ id, value, checked }) => ({ id, value, checked }));
-    const opened = new Set(summaries().filter(({ open }) => open).map(({ textContent }) => textContent));
+    const nameOf = ({ id, textContent }) => id || textContent;
+    const opened = new Map(summaries().map((details) => [nameOf(details), details.open]));
+    const { scrollTop } = main.querySelector(".inspector");
     const active = main.contains(document.activeElement) ? document.activeElement : undefined;
     const focused = active === undefined || tools.contains(active) ? undefined : focusOf(active);
     const caret = active?.selectionStart;
@@ -55,7 +57,8 @@ const liveScript = `
       else control.value = value;
       control.dataset.touched = "";
     }
-    for (const details of summaries()) if (opened.has(details.textContent)) details.open = true;
+    for (const details of summaries()) if (opened.get(nameOf(details))) details.open = true;
+    main.querySelector(".inspector").scrollTop = scrollTop;
     const again = focused === undefined ? null : main.querySelector(focused);
     const wanted = isOthers ? again : (refused ?? again);
     wanted?.focus({ preventScroll: wanted === again });
@@ -142,6 +145,11 @@ export const text = `"use strict";
   // A page that answered a form is loaded again at the address of the editor.
   if (location.pathname !== editor) history.replaceState(null, "", editor);
 ${GraphScript.text}${liveScript}
+  /** Opens the part of the inspector that a link of the page leads to. */
+  document.addEventListener("click", ({ target }) => {
+    const href = target.closest("a")?.getAttribute("href") ?? "";
+    if (href.startsWith("#")) reveal(document.getElementById(href.slice(1)));
+  });
   wire();
 })();
 `

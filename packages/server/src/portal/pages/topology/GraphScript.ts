@@ -8,7 +8,6 @@ export const text = `
   };
   const placesKey = "catenet-places-" + id;
   let moved = stored(placesKey, {});
-  let view = stored("catenet-view", "easy");
   let svg, nodes, linesOf, round;
   const at = new Map();
   const place = (agent, x, y) => {
@@ -22,7 +21,7 @@ export const text = `
   };
   const layout = () => {
     for (const agent of nodes.keys()) {
-      const own = view === "flexible" && Object.hasOwn(moved, agent) ? moved[agent] : round.get(agent);
+      const own = Object.hasOwn(moved, agent) ? moved[agent] : round.get(agent);
       place(agent, own[0], own[1]);
     }
   };
@@ -53,13 +52,15 @@ export const text = `
     tools.append(made, " ");
     return made;
   };
-  const see = (wanted) => {
-    view = wanted;
-    keep("catenet-view", view);
-    switching.textContent = view === "easy" ? words.flexible : words.easy;
-  };
-  const switching = button(view === "easy" ? words.flexible : words.easy, () => {
-    see(view === "easy" ? "flexible" : "easy");
+  /** While it is pressed, a click chooses an agent, and one at another links both. */
+  const linking = button(words.link, () => {
+    linking.setAttribute("aria-pressed", String(linking.getAttribute("aria-pressed") !== "true"));
+    choose(undefined);
+  });
+  linking.setAttribute("aria-pressed", "false");
+  button(words.arrange, () => {
+    moved = {};
+    keep(placesKey, moved);
     layout();
   });
   const look = (x, y, w, h) => svg.setAttribute("viewBox", [x, y, w, h].join(" "));
@@ -70,6 +71,7 @@ export const text = `
   };
   button(words.closer, () => zoom(0.8));
   button(words.farther, () => zoom(1.25));
+  button(words.all, () => svg.setAttribute("viewBox", "0 0 " + svg.dataset.size));
   button(words.save, () => {
     const copy = svg.cloneNode(true);
     const colours = getComputedStyle(document.documentElement);
@@ -88,11 +90,25 @@ export const text = `
   tools.append(said);
 
   let first;
-  const choose = (agent) => {
+  const choose = (agent, text = words.chosen) => {
     if (first !== undefined) nodes.get(first)?.classList.remove("chosen");
     first = agent;
     if (agent !== undefined) nodes.get(agent).classList.add("chosen");
-    say(agent === undefined ? "" : words.chosen);
+    say(agent === undefined ? "" : text);
+  };
+  const reveal = (part) => {
+    if (part === null) return;
+    if (part.localName === "details") part.open = true;
+    part.scrollIntoView({ block: "nearest" });
+    (part.querySelector("input:not([type=hidden])") ?? part.querySelector("summary"))?.focus({ preventScroll: true });
+  };
+  const clicked = (agent) => {
+    if (linking.getAttribute("aria-pressed") !== "true") {
+      choose(agent, "");
+      const part = document.getElementById("agent-" + agent);
+      if (part !== null) { part.open = true; part.scrollIntoView({ block: "nearest" }); }
+    } else if (first === undefined || first === agent) choose(first === agent ? undefined : agent);
+    else change("connect", agent);
   };
   const nodeOf = ({ target }) => (target instanceof Element ? target.closest("svg.topology g.node") : null);
   const steps = { ArrowLeft: [-10, 0], ArrowRight: [10, 0], ArrowUp: [0, -10], ArrowDown: [0, 10] };
@@ -109,7 +125,6 @@ export const text = `
     const agent = nodeOf(event)?.dataset.agent;
     if (agent === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     if (Object.hasOwn(steps, event.key)) {
-      if (view !== "flexible") see("flexible");
       const [x, y] = at.get(agent);
       place(agent, x + steps[event.key][0], y + steps[event.key][1]);
       keepPlace(agent);
@@ -135,7 +150,7 @@ export const text = `
     const node = nodeOf(event);
     const agent = node?.dataset.agent;
     const onGround = node === null && event.target === svg;
-    if (event.button !== 0 || !(onGround || (node !== null && view === "flexible"))) return;
+    if (event.button !== 0 || !(onGround || node !== null)) return;
     event.preventDefault();
     node?.focus();
     svg.setPointerCapture(event.pointerId);
@@ -145,6 +160,7 @@ export const text = `
     const start = svg.viewBox.baseVal;
     const ground = [start.x, start.y, start.width, start.height];
     let last, frame;
+    let isClick = true;
     isDragging = true;
     const draw = () => {
       frame = undefined;
@@ -152,6 +168,8 @@ export const text = `
       else place(agent, Math.round(last.x), Math.round(last.y));
     };
     const move = (moving) => {
+      if (isClick && Math.hypot(moving.clientX - event.clientX, moving.clientY - event.clientY) < 4) return;
+      isClick = false;
       last = point(moving);
       frame ??= requestAnimationFrame(draw);
     };
@@ -162,6 +180,7 @@ export const text = `
       if (frame !== undefined) { cancelAnimationFrame(frame); draw(); }
       if (agent !== undefined && last !== undefined) keepPlace(agent);
       isDragging = false;
+      if (agent !== undefined && isClick) clicked(agent);
       if (isStale) read();
     };
     svg.addEventListener("pointermove", move);

@@ -5,7 +5,7 @@ import { native } from "@catenet/crypto/native"
 import type { TopologyEdge } from "@catenet/domain/topologies/Topology"
 import { type Markup, markup } from "@catenet/platform/Markup"
 import { bytesOf } from "../../../runtime/TokenSecrets.ts"
-import { panel } from "../../shell/Field.ts"
+import { more } from "../../shell/Field.ts"
 import type { Texts } from "../../texts/English.ts"
 import { nameOf } from "./Drawing.ts"
 import type { EditorFacts } from "./EditorFacts.ts"
@@ -45,13 +45,14 @@ const linkLines = (texts: Texts, facts: EditorFacts, broker: string) => {
 
 export const setup = (texts: Texts, facts: EditorFacts): Markup => {
   const { command, host, ports, topology } = facts
-  return panel(
+  return more(
     texts.setupTitle,
+    undefined,
     markup`<p class="hint">${texts.setupText}</p><pre tabindex="0">CT_TOPOLOGY_ID=${topology.id} CT_AGENT_EDGE=${host}:${String(ports.mesh)} ${command}</pre>${
       ports.broker === undefined
         ? undefined
         : markup`<h3>${texts.linksTitle}</h3>${linkLines(texts, facts, `${host}:${String(ports.broker)}`)}`
     }`,
-    "setup"
+    { id: "setup" }
   )
 }
