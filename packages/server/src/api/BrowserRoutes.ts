@@ -83,7 +83,7 @@ export const browserRoutes: Readonly<
   "GET /portal/fleet": ["Every own tunnel in one row. No agent is asked."],
   "GET /portal/usage": ["What each tunnel carried in thirty days, with the sums."],
   "GET /portal/notices": ["What an account should know now."],
-  "GET /portal/account": ["Balance, sessions, service accounts, payments, own audit log."],
+  "GET /portal/account": ["Balance, sessions, service accounts, payments, own audit log.", "tab"],
 
   "POST /portal/tunnels": ["Makes a tunnel.", "name", "kind"],
   "POST /portal/tunnels/:id/rename": ["Renames it.", "name"],

@@ -25,6 +25,7 @@ import * as ProblemPage from "./shell/ProblemPage.ts"
 import * as Visits from "./shell/Visits.ts"
 
 const home = "/portal/account"
+const programs = "/portal/account?tab=service-accounts"
 /** Entries of the lists on the page; the API has them all. */
 const shownPayments = 20
 const shownEntries = 50
@@ -68,7 +69,13 @@ const secretPage = ({ show }: State, self: Visits.Visit, clientId: string, secre
   const shown = `client_id=${clientId}\nclient_secret=${Redacted.value(secret)}`
   return show(
     self,
-    OncePage.page(texts, { title: texts.serviceTitle, detail: texts.serviceOnce, shown, back: home, area: "account" })
+    OncePage.page(texts, {
+      title: texts.serviceTitle,
+      detail: texts.serviceOnce,
+      shown,
+      back: programs,
+      area: "account"
+    })
   )
 }
 
@@ -88,18 +95,23 @@ const account = Effect.fnUntraced(function* (
   const { audits, credits, hasCredits, mails, oidcIssuer, payments, portalBaseUrl, serviceAccounts, sessions, show } =
     state
   const mine = yield* credits.mine(caller.subject)
+  const asked = AccountPage.tabOf(self.request.url, sent)
+  const tab = asked === "credits" && !hasCredits ? "profile" : asked
+  const none: ReadonlyArray<never> = []
   const page = AccountPage.page(self.reader.texts, {
+    tab,
     account: mine,
     hasCredits,
     origin: portalBaseUrl.origin,
     consoleUrl: oidcIssuer === undefined ? undefined : `${oidcIssuer}/account`,
-    serviceAccounts: yield* serviceAccounts.list(caller.subject, { limit: maxServiceAccounts }),
-    payments: yield* payments.list(mine.account, { limit: shownPayments }),
-    audit: yield* audits.list({ actor: lowerAscii(caller.subject), limit: shownEntries }),
     email: caller.email,
-    isMailWanted: mails.isConfigured ? yield* mails.isWanted(caller.subject) : undefined,
-    sessions: yield* sessions.list(caller.subject, self.token),
-    applications: yield* applications(state, caller.subject),
+    isMailWanted: tab === "profile" && mails.isConfigured ? yield* mails.isWanted(caller.subject) : undefined,
+    sessions: tab === "profile" ? yield* sessions.list(caller.subject, self.token) : none,
+    serviceAccounts:
+      tab === "service-accounts" ? yield* serviceAccounts.list(caller.subject, { limit: maxServiceAccounts }) : none,
+    applications: tab === "service-accounts" ? yield* applications(state, caller.subject) : none,
+    payments: tab === "credits" ? yield* payments.list(mine.account, { limit: shownPayments }) : none,
+    audit: tab === "log" ? yield* audits.list({ actor: lowerAscii(caller.subject), limit: shownEntries }) : none,
     sent
   })
   return show(self, page, sent === undefined ? 200 : 400)
@@ -122,7 +134,7 @@ export const make = Effect.map(dependencies, (state) => ({
           title: texts.paymentWanted,
           detail: texts.creditsHint,
           shown: payment,
-          back: home,
+          back: `${home}?tab=credits`,
           area: "account"
         })
         return state.show(sent.self, page)
@@ -152,7 +164,10 @@ export const make = Effect.map(dependencies, (state) => ({
         secretPage(state, sent.self, sent.at("client_id"), secret)
       ),
     "/portal/account/service-accounts/:client_id/delete": (sent) =>
-      Effect.as(state.serviceAccounts.remove(sent.caller.subject, clientFrom(sent.at("client_id"))), seeOther(home)),
+      Effect.as(
+        state.serviceAccounts.remove(sent.caller.subject, clientFrom(sent.at("client_id"))),
+        seeOther(programs)
+      ),
     "/portal/account/notice-mail": (sent) =>
       Effect.gen(function* () {
         const { email, subject } = sent.caller
@@ -171,7 +186,7 @@ export const make = Effect.map(dependencies, (state) => ({
         const application = sent.form["application"] ?? ""
         yield* state.realm.endConsent(subject, application)
         yield* state.audits.append(audit("application_ended", subject, application.slice(0, 300)))
-        return seeOther(home)
+        return seeOther(programs)
       }),
     "/portal/account/sessions/end-others": (sent) =>
       Effect.as(state.sessions.closeOthers(sent.caller.subject, sent.self.token), seeOther(home)),

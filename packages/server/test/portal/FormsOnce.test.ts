@@ -128,8 +128,14 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a form that
         [`${own}?tab=access`, `${own}/login-allowlist`, { email: "a@b.example" }, 303, "tunnel_visitors"],
         [`${own}/grants`, `${own}/grants`, { grantee: "somebody" }, 303, "tunnel_grants"],
         [`${own}/rotate-token`, `${own}/rotate-token`, {}, 303, "revoked_tokens"],
-        ["/portal/account", "/portal/account/credits", { credits: "5" }, 200, "payment_intents"],
-        ["/portal/account", "/portal/account/service-accounts", { name: "ci" }, 200, "service_accounts"],
+        ["/portal/account?tab=credits", "/portal/account/credits", { credits: "5" }, 200, "payment_intents"],
+        [
+          "/portal/account?tab=service-accounts",
+          "/portal/account/service-accounts",
+          { name: "ci" },
+          200,
+          "service_accounts"
+        ],
         ["/portal/channels?new=channel", "/portal/channels", { operator_pubkey: keyOf("other") }, 303, "channels"],
         ["/portal/channels?new=room", "/portal/rooms", room, 303, "room_pairs"],
         [`${hall}?tab=settings`, `${hall}/members`, materialOf(channel, "m"), 303, "channel_members"],
@@ -170,7 +176,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a form that
     Effect.gen(function* () {
       const { get, post } = yield* personAt(person("once-rotating"))
       yield* post("/portal/account/service-accounts", { name: "ci" })
-      const { text } = yield* get("/portal/account")
+      const { text } = yield* get("/portal/account?tab=service-accounts")
       const action = /action="(\/portal\/account\/service-accounts\/[^"]+\/rotate)"/u.exec(text)?.[1] ?? ""
       const sent = post(action, { once: tokenOf(text, action) })
       const [one, other] = yield* Effect.all([sent, sent], { concurrency: 2 })

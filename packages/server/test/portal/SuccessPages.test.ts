@@ -92,7 +92,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the answer 
         }
       }
       const rotated = /action="(\/portal\/account\/service-accounts\/[^"]+\/rotate)"/u.exec(
-        (yield* get("/portal/account")).text
+        (yield* get("/portal/account?tab=service-accounts")).text
       )
       if (rotated?.[1] !== undefined) look("rotated", (yield* post(rotated[1], {})).text)
       assert.deepStrictEqual(found, [])

@@ -87,7 +87,7 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("ct-agent mc
       // In the portal the owner disconnects the application, which cannot renew its access any more.
       const person = browser()
       yield* person.get(yield* person.signIn("/portal/login", "olga@example.test"))
-      const listed = yield* Effect.flatMap(person.get("/portal/account"), text)
+      const listed = yield* Effect.flatMap(person.get("/portal/account?tab=service-accounts"), text)
       assert.include(listed, "Connected applications")
       assert.include(listed, `Disconnect Notes &#38; &#60;b&#62;`)
       assert.include(listed, resource)
@@ -99,7 +99,10 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("ct-agent mc
         redirect: "manual"
       })
       assert.strictEqual(ending.status, 303)
-      assert.notInclude(yield* Effect.flatMap(person.get("/portal/account"), text), "Disconnect Notes")
+      assert.notInclude(
+        yield* Effect.flatMap(person.get("/portal/account?tab=service-accounts"), text),
+        "Disconnect Notes"
+      )
       yield* Effect.promise(async () => {
         const renewed = await fetch(`${issuer}/protocol/openid-connect/token`, {
           method: "POST",

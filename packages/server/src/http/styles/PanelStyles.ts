@@ -130,6 +130,7 @@ td .field label { position: absolute; width: 1px; height: 1px; overflow: hidden;
 td .row { flex-wrap: nowrap; } td .row .field { flex: 1 1 90px; min-width: 90px; }
 tfoot > tr > * { border-top: 2px solid var(--line); font-weight: 620; }
 .matrix :is(td, th) { padding: 6px var(--s2); }
+.big { font-size: var(--t-figure); font-weight: 640; } .big small { font-size: var(--t-body); font-weight: 500; color: var(--soft); }
 .cols-even { display: grid; gap: var(--s5); grid-template-columns: repeat(2, minmax(0, 1fr)); align-items: start; }
 .members { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 280px), 1fr)); gap: var(--s4); }
 .member { padding: var(--s4); display: grid; gap: var(--s3); align-content: start; }

@@ -1,17 +1,28 @@
-/** `/portal/account`: who somebody is here, the balance, the open sessions, and the end of the account. */
+/** `/portal/account`: who somebody is here, with the open sessions; tabs for programs, credits and what was done. */
 import type { Account, PaymentIntent } from "@catenet/domain/billing/Credits"
 import type { ServiceAccount } from "@catenet/domain/identity/ServiceAccount"
 import type { AuditEntry } from "@catenet/domain/values/AuditEffect"
 import { type Markup, markup } from "@catenet/platform/Markup"
 import type { Consent } from "../../identity/RealmAdmin.ts"
 import type { OpenSession } from "../../identity/Sessions.ts"
-import { button, checkbox, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
+import { button, checkbox, field, section, type Sent, tabs, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import { timestamp } from "../shell/Timestamp.ts"
 import type { Texts } from "../texts/English.ts"
 import { shortKey } from "./ShortKey.ts"
 
+export type Tab = "profile" | "service-accounts" | "credits" | "log"
+
+/** The tab on which a form stands that was refused. */
+export const tabOf = (url: string, sent: Sent | undefined): Tab => {
+  if (sent !== undefined)
+    return sent.form === "service" ? "service-accounts" : sent.form === "credits" ? "credits" : "profile"
+  const query = new URL(url, "http://localhost").searchParams.get("tab")
+  return query === "service-accounts" || query === "credits" || query === "log" ? query : "profile"
+}
+
 export interface Facts {
+  readonly tab: Tab
   readonly account: Account
   /** Whether a payment provider is set, without which nobody can buy credits. */
   readonly hasCredits: boolean
@@ -68,9 +79,9 @@ const row = (texts: Texts, { createdAt, id, isThis, seenAt, userAgent }: OpenSes
 
 const services = (texts: Texts, { sent, serviceAccounts }: Facts) => {
   const own = "/portal/account/service-accounts"
-  return panel(
+  return section(
     texts.serviceTitle,
-    markup`<p class="hint">${texts.serviceText}</p>${
+    markup`${
       serviceAccounts.length === 0
         ? undefined
         : markup`<table><tbody>${serviceAccounts.map(
@@ -83,18 +94,19 @@ const services = (texts: Texts, { sent, serviceAccounts }: Facts) => {
               ${asked(`${texts.removeIt}…`, button(`${own}/${client_id}/delete`, texts.removeNamed(name), "danger"))}</td></tr>`
           )}</tbody></table>`
     }
-    <form method="post" action="${own}">
+    <div class="pad"><form class="inline-form" method="post" action="${own}">
       ${field({ ...valuesOf(texts, sent, "service")("name"), label: texts.serviceName })}
-      <button>${texts.serviceCreate}</button></form>`
+      <button>${texts.serviceCreate}</button></form></div>`,
+    { lead: texts.serviceText }
   )
 }
 
 const applied = (texts: Texts, { applications }: Facts) =>
   applications.length === 0
     ? undefined
-    : panel(
+    : section(
         texts.applicationsTitle,
-        markup`<p class="hint">${texts.applicationsText}</p><table><tbody>${applications.map(
+        markup`<table><tbody>${applications.map(
           ({
             clientId,
             clientName,
@@ -104,7 +116,8 @@ const applied = (texts: Texts, { applications }: Facts) =>
             <td>${timestamp(Math.floor(createdDate / 1000))}</td>
             <td class="actions"><form method="post" action="/portal/account/applications/end">
               <input type="hidden" name="application" value="${clientId}"><button>${texts.applicationEnd(clientName ?? clientId)}</button></form></td></tr>`
-        )}</tbody></table>`
+        )}</tbody></table>`,
+        { lead: texts.applicationsText }
       )
 
 /** Without an address the form stays: what was switched on can be switched off. */
@@ -112,69 +125,101 @@ const mail = (texts: Texts, { email, isMailWanted, sent }: Facts) => {
   if (isMailWanted === undefined) return undefined
   const { name, refused } = valuesOf(texts, sent, "mail")("enabled")
   const isChecked = refused === undefined ? isMailWanted : refused.typed !== ""
-  return panel(
+  return section(
     texts.mailTitle,
-    markup`<form method="post" action="/portal/account/notice-mail">
-      <p class="hint">${email === null ? texts.mailNoAddress : texts.mailText(email)}</p>
+    markup`<form class="pad" method="post" action="/portal/account/notice-mail">
       ${checkbox({ name, label: texts.mailWanted, isChecked, refused })}
       <button>${texts.save}<span class="hidden"> (${texts.mailWanted})</span></button></form>`,
-    "mail"
+    { lead: email === null ? texts.mailNoAddress : texts.mailText(email), id: "mail" }
   )
 }
 
 const paid = (texts: Texts, { payments }: Facts) =>
   payments.length === 0
     ? undefined
-    : markup`<section class="panel list"><h2>${texts.paymentsTitle}</h2><table><tbody>${payments.map(
-        ({
-          confirmed,
-          created_at,
-          credits,
-          payment
-        }) => markup`<tr><th scope="row">${timestamp(created_at)}</th><td>${texts.count(credits)}</td>
-          <td>${confirmed ? texts.paymentConfirmed : texts.paymentPending}</td><td>${shortKey(payment)}</td></tr>`
-      )}</tbody></table></section>`
+    : section(
+        texts.paymentsTitle,
+        markup`<table><thead><tr><th scope="col">${texts.auditAt}</th><th class="figure" scope="col">${texts.balance}</th><th scope="col">${texts.columnState}</th><th scope="col">${texts.paymentId}</th></tr></thead><tbody>${payments.map(
+          ({
+            confirmed,
+            created_at,
+            credits,
+            payment
+          }) => markup`<tr><th scope="row">${timestamp(created_at)}</th><td class="figure" data-label="${texts.balance}">${texts.count(credits)}</td>
+          <td data-label="${texts.columnState}">${confirmed ? texts.paymentConfirmed : texts.paymentPending}</td><td data-label="${texts.paymentId}">${shortKey(payment)}</td></tr>`
+        )}</tbody></table>`
+      )
 
 const logged = (texts: Texts, { audit }: Facts) =>
-  markup`<details class="panel pad"><summary><h2 class="inline">${texts.auditTitle}</h2></summary>${
+  section(
+    texts.auditTitle,
     audit.length === 0
-      ? markup`<p class="hint">${texts.auditNone}</p>`
+      ? markup`<p class="pad soft">${texts.auditNone}</p>`
       : markup`<table><thead><tr><th scope="col">${texts.auditAt}</th><th scope="col">${texts.auditAction}</th><th scope="col">${texts.auditTarget}</th></tr></thead>
           <tbody>${audit.map(
             ({ action, at, detail, target }) =>
-              markup`<tr><th scope="row">${timestamp(at)}</th><td><code class="word">${action}</code></td><td class="mono">${target}<span class="sub">${detail}</span></td></tr>`
-          )}</tbody></table>`
-  }</details>`
+              markup`<tr><th scope="row">${timestamp(at)}</th><td data-label="${texts.auditAction}"><code class="word">${action}</code></td><td class="mono" data-label="${texts.auditTarget}">${target}<span class="sub">${detail}</span></td></tr>`
+          )}</tbody></table>`,
+    { lead: texts.auditLead }
+  )
 
-const buying = (texts: Texts, { sent }: Facts) =>
-  markup`<form class="panel pad" method="post" action="/portal/account/credits" aria-labelledby="credits"><h2 id="credits">${texts.creditsTitle}</h2>
-      ${field({ ...valuesOf(texts, sent, "credits")("credits", "10"), type: "number", label: texts.creditsAmount, hint: texts.creditsHint })}
-      <button>${texts.creditsButton}</button></form>`
+const buying = (texts: Texts, { account, sent }: Facts) =>
+  section(
+    texts.creditsTitle,
+    markup`<div class="pad"><p class="big">${texts.count(account.balance)} <small>${texts.balance}</small></p><form class="inline-form" method="post" action="/portal/account/credits">
+      ${field({ ...valuesOf(texts, sent, "credits")("credits", "10"), type: "number", label: texts.creditsAmount })}
+      <button class="primary">${texts.creditsButton}</button></form></div>`,
+    { lead: texts.creditsHint }
+  )
+
+const profile = (texts: Texts, facts: Facts) => {
+  const { account, consoleUrl, email, origin, sent, sessions } = facts
+  return markup`<section class="panel"><header><div><h2>${texts.profile}</h2></div>${consoleUrl === undefined ? undefined : markup`<a class="button" href="${consoleUrl}">${texts.consoleLink}</a>`}</header>
+    <dl class="pairs pad"><dt>${texts.email}</dt><dd>${email ?? texts.withoutEmail}</dd>
+      <dt>${texts.subject}</dt><dd class="mono">${account.subject ?? ""}</dd>
+      <dt>${texts.accountId}</dt><dd class="mono">${account.account}</dd>
+      <dt>${texts.apiAddress}</dt><dd class="mono">${origin}/me</dd></dl>
+    <footer><span>${texts.apiHint} <a href="/docs">${texts.apiDocs}</a></span></footer></section>
+    ${section(
+      texts.sessionsTitle,
+      markup`<table><thead><tr><th scope="col">${texts.sessionBrowser}</th><th scope="col">${texts.sessionSince}</th>
+        <th scope="col">${texts.sessionSeen}</th><td></td></tr></thead><tbody>${sessions.map((session) => row(texts, session))}</tbody></table>`,
+      {
+        lead: texts.sessionsText,
+        aside: button("/portal/account/sessions/end-others", texts.endOthers)
+      }
+    )}${mail(texts, facts)}
+    ${section(
+      texts.dangerZone,
+      markup`<div class="pad"><p class="soft">${texts.deleteAccountText}</p><form class="inline-form" method="post" action="/portal/account/delete">
+      ${field({ ...valuesOf(texts, sent, "delete")("confirm"), label: texts.deleteAccountConfirm })}
+      <button class="danger">${texts.deleteAccountTitle}</button></form></div>`,
+      { kind: "danger-zone", id: "delete" }
+    )}`
+}
 
 export const page = (texts: Texts, facts: Facts): Page => {
-  const { account, consoleUrl, email, hasCredits, origin, sent, sessions } = facts
+  const { hasCredits, tab } = facts
+  const own = "/portal/account"
   return {
     title: texts.account,
     area: "account",
-    main: markup`<div class="head"><h1>${texts.account}</h1></div>
-    <section class="panel pad"><dl class="pairs">
-      <dt>${texts.email}</dt><dd>${email ?? texts.withoutEmail}</dd>
-      <dt>${texts.subject}</dt><dd class="mono">${account.subject ?? ""}</dd>
-      <dt>${texts.accountId}</dt><dd class="mono">${account.account}</dd>
-      ${hasCredits ? markup`<dt>${texts.balance}</dt><dd>${texts.count(account.balance)}</dd>` : undefined}
-      <dt>${texts.apiAddress}</dt><dd class="mono">${origin}/me</dd></dl>
-      <p class="hint">${texts.apiHint} <a href="/docs">${texts.apiDocs}</a></p>
-      ${consoleUrl === undefined ? undefined : markup`<p><a href="${consoleUrl}">${texts.consoleLink}</a></p>`}</section>
-    ${hasCredits ? buying(texts, facts) : undefined}
-    ${mail(texts, facts)}${hasCredits ? paid(texts, facts) : undefined}${services(texts, facts)}${applied(texts, facts)}
-    <section class="panel pad"><h2>${texts.sessionsTitle}</h2><p class="hint">${texts.sessionsText}</p>
-      <table><thead><tr><th scope="col">${texts.sessionBrowser}</th><th scope="col">${texts.sessionSince}</th>
-        <th scope="col">${texts.sessionSeen}</th><td></td></tr></thead><tbody>${sessions.map((session) => row(texts, session))}</tbody></table>
-      <form method="post" action="/portal/account/sessions/end-others"><button>${texts.endOthers}</button></form></section>
-    ${logged(texts, facts)}
-    <form class="panel pad" method="post" action="/portal/account/delete" aria-labelledby="delete"><h2 id="delete">${texts.deleteAccountTitle}</h2>
-      <p class="hint">${texts.deleteAccountText}</p>
-      ${field({ ...valuesOf(texts, sent, "delete")("confirm"), label: texts.deleteAccountConfirm })}
-      <button class="danger">${texts.deleteAccountTitle}</button></form>`
+    main: markup`<div class="head"><div><h1>${texts.account}</h1><p class="head-lead">${texts.accountLead}</p></div></div>
+      ${tabs(texts.account, tab === "profile" ? own : `${own}?tab=${tab}`, [
+        [own, texts.accountTabs.profile],
+        [`${own}?tab=service-accounts`, texts.accountTabs.programs],
+        ...(hasCredits ? [[`${own}?tab=credits`, texts.accountTabs.credits] as const] : []),
+        [`${own}?tab=log`, texts.accountTabs.log]
+      ])}<div class="stack-wide narrow-page">${
+        tab === "service-accounts"
+          ? markup`${services(texts, facts)}${applied(texts, facts)}`
+          : tab === "log"
+            ? logged(texts, facts)
+            : tab === "credits"
+              ? hasCredits
+                ? markup`${buying(texts, facts)}${paid(texts, facts)}`
+                : undefined
+              : profile(texts, facts)
+      }</div>`
   }
 }

@@ -197,7 +197,17 @@ export const english = {
   paymentsTitle: "Payments",
   paymentConfirmed: "confirmed",
   paymentPending: "waiting for the provider",
-  auditTitle: "Activity of your account",
+  accountLead: "Only you see this page.",
+  profile: "Profile",
+  accountTabs: {
+    profile: "Profile and sessions",
+    programs: "Service accounts",
+    credits: "Credits",
+    log: "What was done"
+  },
+  paymentId: "Payment",
+  auditLead: "The last fifty changes that you made, newest first.",
+  auditTitle: "What was done",
   auditNone: "There is no activity.",
   auditAt: "When",
   auditAction: "Action",

@@ -238,7 +238,17 @@ export const german: Texts = {
   paymentsTitle: "Zahlungen",
   paymentConfirmed: "bestätigt",
   paymentPending: "wartet auf den Anbieter",
-  auditTitle: "Was mit Ihrem Konto getan wurde",
+  accountLead: "Diese Seite sehen nur Sie.",
+  profile: "Profil",
+  accountTabs: {
+    profile: "Profil und Sitzungen",
+    programs: "Dienstkonten",
+    credits: "Guthaben",
+    log: "Was geschah"
+  },
+  paymentId: "Zahlung",
+  auditLead: "Die letzten fünfzig eigenen Änderungen, neueste zuerst.",
+  auditTitle: "Was geschah",
   auditNone: "Es ist nichts verzeichnet.",
   auditAt: "Wann",
   auditAction: "Was",

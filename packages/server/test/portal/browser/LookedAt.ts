@@ -193,7 +193,9 @@ export const looked = (facts: Facts): ReadonlyArray<readonly [as: As, looks: Rea
         look("usage", "/portal/usage"),
         look("notices", "/portal/notices"),
         look("account", "/portal/account"),
-        look("account-open", "/portal/account", opening),
+        look("account-programs", "/portal/account?tab=service-accounts", opening),
+        look("account-credits", "/portal/account?tab=credits"),
+        look("account-log", "/portal/account?tab=log"),
         look("account-refused", "/portal/account", sending("/account/delete", { confirm: "yes" })),
         look("sign-out", "/portal/logout"),
         look("nothing-signed-in", "/portal/nothing")
