@@ -24,6 +24,7 @@ const factsOf = (links: number, channel: string | undefined, more: Partial<Edito
     agents: agents.map((agent) => [agent, "peer"] as const),
     edges: agents.slice(1, links + 1).map((b) => (channel === undefined ? { a: first, b } : { a: first, b, channel }))
   }),
+  name: null,
   labels: new Map([[first, "house"]]),
   own: "",
   owner: undefined,

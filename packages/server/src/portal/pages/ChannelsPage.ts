@@ -6,7 +6,6 @@ import type { ChannelSummary } from "../../channels/ChannelStore.ts"
 import { area, callout, field, more, section, type Sent, valuesOf } from "../shell/Field.ts"
 import { icon } from "../shell/Icons.ts"
 import type { Page } from "../shell/Shell.ts"
-import { timestamp } from "../shell/Timestamp.ts"
 import type { Texts } from "../texts/English.ts"
 
 /** Entries of one page of the list. */
