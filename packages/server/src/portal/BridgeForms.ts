@@ -51,7 +51,7 @@ const one = (texts: Texts, { state, tunnel }: Bridged, sent: Sent | undefined) =
   const values = (name: FormName) => valuesOf(texts, sent, `${name} ${tunnel.id}`)
   const [grant, call, manifest] = [values("grant"), values("call"), values("manifest")]
   return markup`<section class="panel" aria-labelledby="bridge-${id}"><header><div><h2 id="bridge-${id}"><a class="name" href="/portal/tunnels/${tunnel.id}?tab=settings#bridge">${tunnel.name}</a></h2>
-    <p class="row soft small"><span>${texts.bridgeMode}: ${texts.bridgeModeOf(state.mode)}</span><span>${texts.grantTitle}: ${state.channel === null ? texts.noGrant : shortKey(state.channel)}</span></p></div></header>
+    <div class="row soft small"><div>${texts.bridgeMode}: ${texts.bridgeModeOf(state.mode)}</div><div>${texts.grantTitle}: ${state.channel === null ? texts.noGrant : shortKey(state.channel)}</div></div></div></header>
     ${form(
       "grant",
       texts.bridgeGrant,

@@ -91,7 +91,14 @@ const at = (path: string, values: Values) =>
 const plain = (text: string, values: Values) =>
   Object.values(values)
     .filter((value) => /^[0-9a-f]{32,}$/u.test(value) || value.includes("@"))
-    .reduce((left, value) => left.replaceAll(value, "?").replaceAll(value.slice(0, 8), "?"), text)
+    .reduce(
+      (left, value) =>
+        left
+          .replaceAll(value, "?")
+          .replaceAll(`${value.slice(0, 8)}…${value.slice(-6)}`, "?")
+          .replaceAll(value.slice(0, 8), "?"),
+      text
+    )
     .replaceAll(/name="once" value="[0-9a-f]{32}"/gu, "once")
 
 const routes = (served: ReadonlyArray<Route>): ReadonlyArray<Route> => [

@@ -208,7 +208,9 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a form that
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { get, post } = yield* personAt(person("once-lost"))
-      const token = Effect.map(get("/portal/account"), ({ text }) => tokenOf(text, "/portal/account/credits"))
+      const token = Effect.map(get("/portal/account?tab=credits"), ({ text }) =>
+        tokenOf(text, "/portal/account/credits")
+      )
       const first = { credits: "7", once: yield* token }
       const made = yield* post("/portal/account/credits", first)
       const payment = /[0-9a-f]{64}/u.exec(made.text)?.[0] ?? ""

@@ -201,7 +201,7 @@ export const page = (texts: Texts, facts: Facts): Page => {
     crumbs: [["/portal/channels", texts.channels]],
     here: name,
     main: markup`<div class="head"><div><h1${label === null ? markup` class="mono"` : undefined}>${name}</h1>
-        <p class="row"><span class="mode gruen">${icon("gruen")}${texts.membersOnly}</span><span class="soft">${texts.membersCount(channel.members)}</span>${shortKey(channel.channel)}</p></div>${
+        <div class="row"><span class="mode gruen">${icon("gruen")}${texts.membersOnly}</span><span class="soft">${texts.membersCount(channel.members)}</span>${shortKey(channel.channel)}</div></div>${
           tab === "invitations"
             ? undefined
             : markup`<a class="button primary" href="${own}?tab=invitations">${icon("plus")}${texts.invite}</a>`

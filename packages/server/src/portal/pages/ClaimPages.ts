@@ -16,7 +16,7 @@ const around = (texts: Texts, title: string, channel: ChannelId, main: Page["mai
   area: "channels",
   crumbs: [["/portal/channels", texts.channels]],
   here: shortId(channel),
-  main: markup`<div class="head"><div><h1>${title}</h1><p class="row soft">${texts.channel} ${shortKey(channel)}</p></div></div><div class="stack-wide narrow-page">${main}</div>`
+  main: markup`<div class="head"><div><h1>${title}</h1><div class="row soft">${texts.channel} ${shortKey(channel)}</div></div></div><div class="stack-wide narrow-page">${main}</div>`
 })
 
 /**

@@ -158,7 +158,7 @@ const linking = (texts: Texts, facts: EditorFacts): Markup => {
   const { labels, members, own, topology } = facts
   const row = ({ a, b, channel }: (typeof topology.edges)[number]) => {
     const name = `${nameOf(labels, a)} – ${nameOf(labels, b)}`
-    return markup`<li><div><b>${name}</b><p>${noted(texts, channel, members)}</p></div><form method="post" action="${own}/remove"><input type="hidden" name="a" value="${a}"><input type="hidden" name="b" value="${b}">${named(texts.removeDo, texts.removeNamed(name))}</form></li>`
+    return markup`<li><div><b>${name}</b><div class="soft small">${noted(texts, channel, members)}</div></div><form method="post" action="${own}/remove"><input type="hidden" name="a" value="${a}"><input type="hidden" name="b" value="${b}">${named(texts.removeDo, texts.removeNamed(name))}</form></li>`
   }
   const note = valuesOf(texts, facts.sent, "note")
   return markup`<section id="links"><h2>${texts.linksTitle} <span class="chip">${texts.count(topology.edges.length)}</span></h2>
@@ -192,7 +192,7 @@ const placed = (
   return more(
     name,
     texts.kinds[kind],
-    markup`<p>${shortKey(agent)}</p><form method="post" action="${own}/label"><input type="hidden" name="agent" value="${agent}">
+    markup`<div>${shortKey(agent)}</div><form method="post" action="${own}/label"><input type="hidden" name="agent" value="${agent}">
       ${field({ ...valuesOf(texts, sent, form)("label", labels.get(agent)), id: `label-${agent}`, label: texts.agentLabel(agent.slice(0, 8)) })}
       <button aria-label="${texts.agentLabel(agent.slice(0, 8))}">${texts.labelDo}</button></form>
       <form method="post" action="${own}/unassign"><input type="hidden" name="agent" value="${agent}"><button class="danger">${texts.takeOut}<span class="hidden"> ${name}</span></button></form>`,
