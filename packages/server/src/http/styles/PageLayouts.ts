@@ -41,6 +41,7 @@ export const pageLayouts = `
   .who-menu { position: absolute; right: 0; left: 0; bottom: 100%; max-height: 70vh; overflow-y: auto; padding: var(--s3) var(--s4); background: var(--raised); border-top: 1px solid var(--line); box-shadow: var(--shadow-float); }
   .who-menu .nav a { min-height: 44px; } .narrow { display: block; } .narrow.nav { display: grid; }
   .bar { padding: 0 var(--s4); gap: var(--s2); }
+  .bar .bar-end { flex: none; } .bar .bar-end .button { white-space: nowrap; overflow-wrap: normal; }
   .bar .search, .bar .hide { display: none; } .bar-end { margin-left: auto; }
   .main { padding: var(--s4) var(--s4) var(--s8); gap: var(--s4); }
   .panel > header, .panel .pad, .setting, .items > li, .steps > li { padding-left: var(--s4); padding-right: var(--s4); }

@@ -176,7 +176,7 @@ tfoot > tr > * { border-top: 2px solid var(--line); font-weight: 620; }
 .topology line { stroke: var(--faint); stroke-width: 2; } .topology .suggested { stroke: var(--accent); stroke-dasharray: 6 5; }
 .topology rect { fill: var(--panel); stroke: var(--line-strong); stroke-width: 1.2; } .topology circle { fill: var(--accent-pale); stroke: var(--accent); stroke-width: 2; }
 .topology .hub { fill: var(--accent-pale); stroke: none; } .topology .outside rect { stroke-dasharray: 4 3; } .topology .chosen > :first-child { stroke: var(--accent); stroke-width: 2.6; }
-.topology text { fill: var(--ink); font: 600 13px system-ui, sans-serif; } .topology .under { fill: var(--soft); font: 11px var(--mono); } .topology .node { cursor: pointer; outline-offset: 2px; }
+.topology text { fill: var(--ink); font: 600 13px system-ui, sans-serif; } .topology .under { fill: var(--soft); font: 10.5px system-ui, sans-serif; } .topology .node { cursor: pointer; outline-offset: 2px; }
 .studio { display: grid; grid-template-columns: minmax(0, 1fr); grid-template-rows: 52px minmax(0, 1fr); height: 100vh; height: 100dvh; min-height: 560px; }
 .studio > .bar { padding: 0 var(--s5); }
 .studio-body { display: grid; grid-template-columns: minmax(0, 1fr) 340px; min-height: 0; }

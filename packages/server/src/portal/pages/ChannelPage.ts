@@ -41,7 +41,7 @@ const joinLinePanel = (
       data-place="${JSON.stringify({ broker, relay })}" data-copylabel="${texts.copy}" data-copied="${texts.copied}"
       data-busy="${texts.lineBusy}" data-made="${texts.lineMade}" data-failed="${texts.lineFailed}" data-nofile="${texts.lineNoFile}"
       data-otherkey="${texts.lineOtherKey}" data-nodays="${texts.lineNoDays}" data-nodoor="${texts.lineNoDoor}" data-noroot="${texts.lineNoRoot}">
-      <div data-part>
+      <div data-part class="stack">
       <div class="field"><label for="operator-file">${texts.lineFile}</label>
         <span class="hint" id="operator-file-hint">${texts.lineFileHint}</span>
         <input id="operator-file" name="operator_file" type="file" aria-describedby="operator-file-hint"></div>

@@ -70,7 +70,7 @@ const invitations = (texts: Texts, { claims, email }: Facts) => {
     callout(
       "info",
       "link",
-      markup`<p><b>${texts.invitedTo(shortId(channel))}</b> ${texts.claimStates.Pending}</p>`,
+      markup`<p><b>${texts.invitedTo} <span class="mono">${shortId(channel)}</span></b> ${texts.claimStates.Pending}</p>`,
       markup`<a class="button primary" href="/portal/channels/${channel}/claim">${texts.claimAction}</a>`
     )
   )
@@ -187,7 +187,7 @@ const empty = (texts: Texts) =>
 
 /** The key of an operator: the browser makes one and keeps it in a file, or it was made elsewhere. */
 const keyFields = (texts: Texts, sent: Sent | undefined, form: string, fields: Markup) =>
-  markup`<p class="hint" data-operator="${texts.operatorMake}" data-made="${texts.operatorMade}" data-unable="${texts.keysUnable}">${texts.operatorText}</p>
+  markup`<p class="hint" data-keymaker="${texts.operatorMake}" data-made="${texts.operatorMade}" data-unable="${texts.keysUnable}">${texts.operatorText}</p>
     ${more(texts.haveKey, undefined, markup`${field({ ...valuesOf(texts, sent, form)("operator_pubkey"), label: texts.operatorKey, hint: texts.operatorHint })}${fields}`, { isOpen: true })}`
 
 const newChannel = (texts: Texts, sent: Sent | undefined) => {

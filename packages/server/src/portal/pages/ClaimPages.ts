@@ -56,13 +56,14 @@ export const claim = (
 
 const pickedUpGrant = (texts: Texts, { grant, holder }: ClaimedIdentity) =>
   section(
-    `${texts.holderKey} ${shortId(holder)}`,
-    markup`<div class="pad"><p class="mono">${holder}</p>${
+    texts.holderKey,
+    markup`<div class="pad">${
       grant === null
         ? markup`<p class="hint">${texts.pickupWaits}</p>`
         : markup`<p class="hint">${texts.pickupUse}</p>
             <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">CT_CHANNEL_GRANT=${grant}</pre>`
-    }</div>`
+    }</div>`,
+    { aside: shortKey(holder) }
   )
 
 /** `/portal/channels/:channel/grants`: the grants that wait for those holders which an account has claimed. */

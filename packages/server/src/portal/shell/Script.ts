@@ -166,14 +166,14 @@ export const text = `"use strict";
     form.prepend(button, said);
   }
 
-  for (const asked of all("[data-operator]")) {
+  for (const asked of all("[data-keymaker]")) {
     const form = asked.closest("form");
     const part = form.querySelector("details");
     const send = form.querySelector("button.primary");
     const button = document.createElement("button");
     const said = document.createElement("p");
     button.type = "button";
-    button.textContent = asked.dataset.operator;
+    button.textContent = asked.dataset.keymaker;
     button.className = "primary";
     said.setAttribute("role", "status");
     asked.after(button, said);

@@ -95,7 +95,9 @@ const bar = ({ notices, texts }: Reader, { crumbs = [], here, title, tools }: Pa
   markup`<div class="bar"><nav class="crumbs" aria-label="${texts.breadcrumb}">${crumbs.map(
     ([href, text]) => markup`<a href="${href}">${text}</a><span aria-hidden="true">/</span>`
   )}<b aria-current="page">${here ?? title}</b></nav>${
-    tools === undefined ? searching(texts) : markup`<div class="bar-search bar-end">${tools}</div>`
+    tools === undefined
+      ? searching(texts)
+      : markup`<nav class="bar-search bar-end" aria-label="${here ?? title}">${tools}</nav>`
   }
     <nav class="bar-end" aria-label="${texts.helpAndNotices}"><a class="button quiet hide" href="/docs">${texts.docs}</a><a class="button quiet" href="/portal/notices">${icon("bell")}<span class="hidden">${
       notices === 0 ? texts.notices : texts.noticesWaiting(notices)

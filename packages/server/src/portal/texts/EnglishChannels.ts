@@ -9,7 +9,7 @@ export const channelsTexts = {
   channel: "Channel",
   channelsText:
     "A channel joins machines or AI agents. Only its members can read what they send; the edge passes sealed messages.",
-  invitedTo: (channel: string) => `You are invited to channel ${channel}.`,
+  invitedTo: "You are invited to channel",
   channelsNoEmail: "Invitations go to verified e-mail addresses, and your session has none.",
   channelsEmptyTitle: "Two machines, one line each",
   channelsEmptyText:

@@ -9,7 +9,7 @@ export const channelsTexts: ChannelsTexts = {
   channel: "Kanal",
   channelsText:
     "Ein Kanal verbindet Maschinen oder KI-Agenten. Nur seine Mitglieder können lesen, was sie senden; der Edge reicht Versiegeltes weiter.",
-  invitedTo: (channel: string) => `Einladung zum Kanal ${channel}.`,
+  invitedTo: "Einladung zum Kanal",
   channelsNoEmail: "Einladungen gehen an bestätigte E-Mail-Adressen; Ihre Sitzung hat keine.",
   channelsEmptyTitle: "Zwei Maschinen, je eine Zeile",
   channelsEmptyText:

@@ -78,14 +78,14 @@ export const drawing = (texts: Texts, drawn: Drawn, isEditable: boolean): Markup
   const groups = nodes.map(({ agent, kind }) => {
     const name = nameOf(drawn.labels, agent)
     const { x, y } = at.get(agent) ?? { x: 0, y: 0 }
-    const label = `${name}, ${kind === undefined ? texts.kindOutside : texts.kinds[kind]}`
+    const role = kind === undefined ? texts.kindOutside : texts.kinds[kind]
     return markup`<g class="node ${kind ?? "outside"}" data-agent="${agent}" transform="translate(${String(x)} ${String(y)})" ${
       isEditable ? markup`tabindex="0" role="button"` : markup`role="img"`
-    } aria-label="${label}"><rect x="-80" y="-24" width="160" height="48" rx="10" />${
+    } aria-label="${name}, ${role}"><rect x="-80" y="-24" width="160" height="48" rx="10" />${
       kind === "super-peer" ? markup`<rect class="hub" x="-70" y="-14" width="28" height="28" rx="7" />` : undefined
     }<circle cx="-56" r="${kind === "super-peer" ? "7" : "9"}" /><text x="-34" y="-2">${
       name.length > shownName ? `${name.slice(0, shownName - 1)}…` : name
-    }</text><text class="under" x="-34" y="14">${agent.slice(0, 8)}</text></g>`
+    }</text><text class="under" x="-34" y="14">${role}</text></g>`
   })
   return markup`<svg class="topology" viewBox="0 0 ${size}" data-size="${size}" role="group" aria-label="${texts.drawingLabel(nodes.length, drawn.edges.length)}">${present(drawn.edges.map(({ a, b }) => line(at, a, b, "link")))}${present(
     (drawn.suggested ?? []).map(([a, b]) => line(at, a, b, "suggested"))

@@ -194,7 +194,7 @@ const placed = (
     texts.kinds[kind],
     markup`<div>${shortKey(agent)}</div><form method="post" action="${own}/label"><input type="hidden" name="agent" value="${agent}">
       ${field({ ...valuesOf(texts, sent, form)("label", labels.get(agent)), id: `label-${agent}`, label: texts.agentLabel(agent.slice(0, 8)) })}
-      <button aria-label="${texts.agentLabel(agent.slice(0, 8))}">${texts.labelDo}</button></form>
+      <button>${texts.labelDo}<span class="hidden"> ${agent.slice(0, 8)}</span></button></form>
       <form method="post" action="${own}/unassign"><input type="hidden" name="agent" value="${agent}"><button class="danger">${texts.takeOut}<span class="hidden"> ${name}</span></button></form>`,
     { id: `agent-${agent}`, isOpen: sent?.form === form }
   )
