@@ -46,7 +46,7 @@ const Summary = Schema.Struct({
 /** A topology as the portal lists it. */
 export type Summary = typeof Summary.Type
 /** Own and shared ones that a page lists. */
-const maxSummaries = 300
+const shownTopologies = 300
 
 /** Lists are in the order of creation. */
 const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
@@ -101,7 +101,7 @@ const makeTopologyQueries = Effect.gen(function* () {
         from topologies t where t.id in (
           select id from topologies where owner = ${subject}
           union all select topology_id from topology_shares where email = ${email})
-        order by t.created_at desc, t.id limit ${maxSummaries}`
+        order by t.created_at desc, t.id limit ${shownTopologies}`
     }),
     name: SqlSchema.findOneOption({
       Request: Schema.String,

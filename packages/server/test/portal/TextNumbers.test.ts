@@ -32,6 +32,18 @@ describe("the texts of the pages", () => {
     assert.deepStrictEqual(numbersIn(readFileSync(join(folder, file), "utf8")), [])
   })
 
+  it("have each key in one file, as the one that comes last would stand for both", () => {
+    for (const language of ["English", "German"]) {
+      const keys = globSync(`${language}*.ts`, { cwd: folder }).flatMap((file) =>
+        [...readFileSync(join(folder, file), "utf8").matchAll(/^ {2}(\w+)(?=:)/gmu)].map(([, key]) => key)
+      )
+      assert.deepStrictEqual(
+        keys.filter((key, index) => keys.indexOf(key) !== index),
+        []
+      )
+    }
+  })
+
   it("are found to bring a number of their own", () => {
     assert.deepStrictEqual(numbersIn('{ a: "At most 60 characters.", b: `At most ${most} characters.` }'), [
       '"At most 60 characters."'

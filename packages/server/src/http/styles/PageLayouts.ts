@@ -80,7 +80,8 @@ export const pageLayouts = `
   .list > h2, .list > .hint, .list > p, .panel > h2, .tiles > div, .panel.pad { padding-left: var(--s4); padding-right: var(--s4); }
   .pairs { display: block; } .pairs dd + dt { margin-top: var(--s2); }
   .front { padding: var(--s6) var(--s4); } .tiles > :last-child:nth-child(odd) { grid-column: 1 / -1; }
-  .studio { height: auto; } .studio-body { grid-template-columns: minmax(0, 1fr); } .canvas { height: 480px; } .inspector { border-left: 0; border-top: 1px solid var(--line); }
+  .studio .chip { display: none; } .inspector .chip { display: inline-flex; }
+  .studio { height: auto; } .studio-body { grid-template-columns: minmax(0, 1fr); } .canvas > .topology { height: 360px; } .tools { position: static; margin: var(--s3) var(--s4); } .canvas > .empty { position: static; } .inspector { border-left: 0; border-top: 1px solid var(--line); }
 }
 @media (prefers-reduced-motion: reduce) { *, *::before, *::after { transition: none !important; animation: none !important; } }
 @media (forced-colors: active) { .strip path, .strip rect, .mark { forced-color-adjust: none; } }

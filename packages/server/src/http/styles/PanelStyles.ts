@@ -50,6 +50,7 @@ export const panelStyles = `
 .more summary { display: flex; align-items: center; gap: var(--s2); padding: var(--s4) var(--s5); cursor: pointer; list-style: none; font-weight: 570; }
 .more summary::-webkit-details-marker { display: none; }
 .more summary .i { color: var(--faint); transition: transform .15s; }
+.pad .more { border: 0; } .pad .more summary { padding-left: 0; } .pad .more > div { padding: 0; }
 .more[open] summary .i { transform: rotate(90deg); }
 .more summary .value { margin-left: auto; color: var(--soft); font-weight: 450; font-size: var(--t-small); text-align: right; }
 .more > div { padding: 0 var(--s5) var(--s5) calc(var(--s5) + 24px); }

@@ -187,7 +187,7 @@ const empty = (texts: Texts) =>
 
 /** The key of an operator: the browser makes one and keeps it in a file, or it was made elsewhere. */
 const keyFields = (texts: Texts, sent: Sent | undefined, form: string, fields: Markup) =>
-  markup`<p class="hint" data-keymaker="${texts.operatorMake}" data-made="${texts.operatorMade}" data-unable="${texts.keysUnable}">${texts.operatorText}</p>
+  markup`<p class="hint" data-keymaker="${texts.operatorMake}" data-made="${texts.operatorMade}" data-unable="${texts.keysUnable}">${texts.channelKeyText}</p>
     ${more(texts.haveKey, undefined, markup`${field({ ...valuesOf(texts, sent, form)("operator_pubkey"), label: texts.operatorKey, hint: texts.operatorHint })}${fields}`, { isOpen: true })}`
 
 const newChannel = (texts: Texts, sent: Sent | undefined) => {

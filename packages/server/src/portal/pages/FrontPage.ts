@@ -20,9 +20,9 @@ export const page = (texts: Texts, facts: Facts): Page => {
     ? markup`<p><a class="button primary" href="/portal/tunnels">${texts.toTunnels}</a></p>`
     : facts.canSignIn
       ? markup`<p><a class="button primary" href="/portal/login">${texts.signIn}</a></p>${ProviderLinks.render(texts, facts.providers)}
-          <form method="get" action="/portal/login" aria-labelledby="join"><h2 id="join">${texts.joinTitle}</h2>
+          <form method="get" action="/portal/login" aria-labelledby="join"><h2 id="join">${texts.signUpTitle}</h2>
           <input type="hidden" name="register" value="1">
-          ${field({ name: "login_hint", type: "email", label: texts.joinEmail, hint: texts.joinText, isOptional: true })}
+          ${field({ name: "login_hint", type: "email", label: texts.joinEmail, hint: texts.signUpText, isOptional: true })}
           <button>${texts.register}</button></form>`
       : undefined
   const figure = (label: string, count: number) => markup`<div><dt>${label}</dt><dd>${texts.count(count)}</dd></div>`

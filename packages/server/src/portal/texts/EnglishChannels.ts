@@ -44,7 +44,7 @@ export const channelsTexts = {
   keysTitle: "Keys",
   keysLead: "What members and programs know the channel by.",
   haveKey: "I have a key",
-  operatorText: "The operator key signs the invitations of the channel. Only its public half is sent here.",
+  channelKeyText: "The operator key signs the invitations of the channel. Only its public half is sent here.",
   operatorMake: "Make the key in this browser",
   operatorMade:
     "The key is in the file that was saved. It was not sent. Keep the file: you need it to invite somebody.",

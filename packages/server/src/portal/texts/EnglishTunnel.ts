@@ -12,8 +12,8 @@ import type { TextsOf } from "./TextsOf.ts"
 /** Pages for everybody: the entrance, the gate of a tunnel, share links, and what the operator says of itself. In English. */
 export const visitorsTexts = {
   signInWith: (provider: string) => `Sign in with ${provider}`,
-  joinTitle: "Join",
-  joinText: "You choose a password at the identity provider.",
+  signUpTitle: "Create an account",
+  signUpText: "You choose a password at the identity provider.",
   joinEmail: "E-mail address (optional)",
   entranceTitle: "Sign in",
   signInAgain: "Sign in",

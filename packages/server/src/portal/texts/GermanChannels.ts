@@ -44,7 +44,7 @@ export const channelsTexts: ChannelsTexts = {
   keysTitle: "Schlüssel",
   keysLead: "Woran Mitglieder und Programme den Kanal erkennen.",
   haveKey: "Ich habe einen Schlüssel",
-  operatorText:
+  channelKeyText:
     "Der Schlüssel des Operators unterschreibt die Einladungen des Kanals. Gesendet wird nur seine öffentliche Hälfte.",
   operatorMake: "Schlüssel in diesem Browser erzeugen",
   operatorMade:

@@ -11,8 +11,8 @@ import { numerals } from "./Numerals.ts"
 /** Pages for everybody: the entrance, the gate of a tunnel, share links, and what the operator says of itself. In German. */
 export const visitorsTexts: VisitorsTexts = {
   signInWith: (provider) => `Mit ${provider} anmelden`,
-  joinTitle: "Mitmachen",
-  joinText: "Ein Passwort wählen Sie beim Identitätsanbieter.",
+  signUpTitle: "Konto anlegen",
+  signUpText: "Ein Passwort wählen Sie beim Identitätsanbieter.",
   joinEmail: "E-Mail-Adresse (freiwillig)",
   entranceTitle: "Anmelden",
   signInAgain: "Anmelden",

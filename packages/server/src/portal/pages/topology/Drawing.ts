@@ -85,7 +85,7 @@ export const drawing = (texts: Texts, drawn: Drawn, isEditable: boolean): Markup
       kind === "super-peer" ? markup`<rect class="hub" x="-70" y="-14" width="28" height="28" rx="7" />` : undefined
     }<circle cx="-56" r="${kind === "super-peer" ? "7" : "9"}" /><text x="-34" y="-2">${
       name.length > shownName ? `${name.slice(0, shownName - 1)}…` : name
-    }</text><text class="under" x="-34" y="14">${role}</text></g>`
+    }</text> <text class="under" x="-34" y="14">${role}</text></g>`
   })
   return markup`<svg class="topology" viewBox="0 0 ${size}" data-size="${size}" role="group" aria-label="${texts.drawingLabel(nodes.length, drawn.edges.length)}">${present(drawn.edges.map(({ a, b }) => line(at, a, b, "link")))}${present(
     (drawn.suggested ?? []).map(([a, b]) => line(at, a, b, "suggested"))
