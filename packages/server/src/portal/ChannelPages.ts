@@ -38,10 +38,8 @@ const decodeChannel = Schema.decodeUnknownOption(ChannelId)
 export const channelFrom = (text: string) =>
   Option.match(decodeChannel(text), { onNone: () => new ChannelNotFound(), onSome: Effect.succeed })
 
-export const make = Effect.gen(function* () {
-  const { show } = yield* Visits.make
-  const { allowLists, channels, claims, invites, members, rooms } = yield* channelServices
-
+/** What a machine that joins has to know of this platform. */
+const joinPlace = Effect.gen(function* () {
   const releases = yield* Releases
   const { agentsUrl, channelBrokerPort, channelFrontDoor, channelRelayPort, portalBaseUrl } = yield* Settings
   const { hostname, origin } = agentsUrl ?? portalBaseUrl
@@ -51,7 +49,14 @@ export const make = Effect.gen(function* () {
     broker: channelBrokerPort,
     relay: channelRelayPort
   }
+  return Effect.map(releases.joining, (command) => ({ ...whereabouts, command }))
+})
 
+export const make = Effect.gen(function* () {
+  const { show } = yield* Visits.make
+  const { allowLists, channels, claims, invites, members, rooms } = yield* channelServices
+
+  const place = yield* joinPlace
   const list = Effect.fnUntraced(function* (self: Visits.Visit, account: Account, sent?: Sent) {
     const query = ChannelsPage.readQuery(self.request.url, sent)
     const facts =
@@ -80,9 +85,8 @@ export const make = Effect.gen(function* () {
       },
       { concurrency: "unbounded" }
     )
-    const place = { ...whereabouts, command: yield* releases.joining }
     const label = facts.summaries[0]?.label ?? null
-    const shown = { channel, label, tab, ...facts, place, sent, now: yield* unixSeconds }
+    const shown = { channel, label, tab, ...facts, place: yield* place, sent, now: yield* unixSeconds }
     return show(self, ChannelPage.page(self.reader.texts, shown), sent === undefined ? 200 : 400)
   }, hideForeign)
 
