@@ -112,6 +112,8 @@ holds({
       "maxBalance",
       "maxChainLength",
       "maxInviteLabel",
+      "maxChannelLabel",
+      "maxTopologyName",
       "maxOffsetMinutes",
       "maxExpiryHours",
       "maxServiceAccountName",
