@@ -58,6 +58,7 @@ import { Assignments } from "./topologies/Assignments.ts"
 import { Suggestions } from "./topologies/Suggestions.ts"
 import { Topologies } from "./topologies/Topologies.ts"
 import { TopologyEditor } from "./topologies/TopologyEditor.ts"
+import { TopologySummaries } from "./topologies/TopologySummaries.ts"
 import { AccessWindows } from "./tunnels/AccessWindows.ts"
 import { AlertDeliveries } from "./tunnels/alerts/AlertDeliveries.ts"
 import { Alerts } from "./tunnels/alerts/Alerts.ts"
@@ -151,7 +152,13 @@ const channels = Layer.mergeAll(
 )
 
 /** Topologies, their editor, and the assignments of agents. */
-const topologies = Layer.mergeAll(Assignments.layer, Suggestions.layer, Topologies.layer, TopologyEditor.layer)
+const topologies = Layer.mergeAll(
+  Assignments.layer,
+  Suggestions.layer,
+  Topologies.layer,
+  TopologyEditor.layer,
+  TopologySummaries.layer
+)
 
 /** The directory of agents, and published pipelines. */
 const agents = Layer.mergeAll(Directory.layer, Pipelines.layer, RendezvousRecords.layer)

@@ -3,7 +3,7 @@
  * where a browser follows it, so that what looks at links before people do (previews of messengers, mail scanners,
  * prefetching browsers) spends none. A program that wants no page is taken at its word: its GET spends the link.
  */
-import { GateNotConfigured, HostNotGated } from "@catenet/domain/tunnels/GateErrors"
+import { GateNotConfigured, HostNotGated, type ShareLinkRefused } from "@catenet/domain/tunnels/GateErrors"
 import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -63,6 +63,23 @@ const follow = Effect.gen(function* () {
   })
 })
 
+/** The link led to a host that asks its visitors to sign in: who may, can still enter there. */
+const ended = (
+  request: HttpServerRequest.HttpServerRequest,
+  refusal: ShareLinkRefused,
+  named: string | null | undefined
+) =>
+  Option.match(readHost(named), {
+    onNone: () => refuse(request, refusal),
+    onSome: (host) =>
+      refuse(
+        request,
+        refusal,
+        [(texts) => ({ href: `/gate/request-access?host=${host}`, text: texts.accessTitle })],
+        host
+      )
+  })
+
 export const share = Effect.gen(function* () {
   const followed = yield* follow
   const { gateCookieDomain } = yield* Settings
@@ -74,7 +91,8 @@ export const share = Effect.gen(function* () {
     const query = queryOf(request.url)
     const [host, token, back] = [query.get("host"), query.get("token"), query.get("return")]
     return yield* followed({ host, token, back, spends: !mayBePreview(request.headers) }).pipe(
-      Effect.catchTag(["HostNotGated", "ShareLinkRefused"], (refusal) => refuse(request, refusal))
+      Effect.catchTag("HostNotGated", (refusal) => refuse(request, refusal)),
+      Effect.catchTag("ShareLinkRefused", (refusal) => ended(request, refusal, host))
     )
   })
 })
@@ -96,18 +114,12 @@ export const spend = Effect.gen(function* () {
       Effect.andThen(fields),
       Effect.flatMap((sent) => {
         const { host, return: back, token } = sent
-        return once({ sender: token ?? "", path, fields: sent }, followed({ host, token, back, spends: true }))
+        return once({ sender: token ?? "", path, fields: sent }, followed({ host, token, back, spends: true })).pipe(
+          Effect.catchTag("ShareLinkRefused", (refusal) => ended(request, refusal, host))
+        )
       }),
       Effect.catchTag(
-        [
-          "BodyTooLarge",
-          "FormSentBefore",
-          "HostNotGated",
-          "RateLimited",
-          "ShareLinkRefused",
-          "UnsupportedMediaType",
-          "WrongShape"
-        ],
+        ["BodyTooLarge", "FormSentBefore", "HostNotGated", "RateLimited", "UnsupportedMediaType", "WrongShape"],
         (refusal) => refuse(request, refusal)
       )
     )

@@ -48,7 +48,7 @@ type Made = Effect.Success<typeof Visits.make>
 const addPublic = Effect.fnUntraced(function* (router: Router, { show, visit }: Made) {
   const statuses = yield* Statuses
   const signIns = yield* PortalSignIns
-  const { socialProviders: providers = [] } = yield* Settings
+  const { portalBaseUrl, socialProviders: providers = [] } = yield* Settings
   const releases = yield* Releases
   yield* router.add("GET", Stylesheet.path, Effect.succeed(unchanging(Stylesheet.text, "text/css")))
   yield* router.add("GET", Script.path, Effect.succeed(unchanging(Script.text, "text/javascript")))
@@ -70,6 +70,8 @@ const addPublic = Effect.fnUntraced(function* (router: Router, { show, visit }: 
       isSignedIn: self.reader.signedIn !== undefined,
       canSignIn: signIns.available,
       providers,
+      command: yield* releases.command,
+      origin: portalBaseUrl.origin,
       ...statuses.counts()
     }
     return show(self, FrontPage.page(self.reader.texts, facts))

@@ -1,13 +1,15 @@
-/** The editor of one topology, also as the answer to a form on it that was refused or that suggests links. */
+/** The list of topologies, and the editor of one, also as the answer to a form on it that was refused or that suggests links. */
 import type { Caller } from "@catenet/domain/api/Access"
 import type { Suggestion } from "@catenet/domain/topologies/Topology"
 import { TopologyIdInPath } from "@catenet/domain/values/Ids"
 import { Effect, Schema } from "effect"
 import { Releases } from "../releases/Releases.ts"
 import { Settings } from "../settings/Settings.ts"
+import { TopologySummaries } from "../topologies/TopologySummaries.ts"
 import * as TopologyFacts from "./live/TopologyFacts.ts"
 import * as TopologyMembers from "./live/TopologyMembers.ts"
 import * as EditorPage from "./pages/topology/EditorPage.ts"
+import * as TopologiesPage from "./pages/topology/TopologiesPage.ts"
 import type { Sent } from "./shell/Field.ts"
 import * as Visits from "./shell/Visits.ts"
 
@@ -51,4 +53,14 @@ export const make = Effect.gen(function* () {
     })
     return show(self, page, more.status)
   })
+})
+
+/** The list of topologies, also as the answer to a name that was refused. */
+export const listing = Effect.gen(function* () {
+  const { show } = yield* Visits.make
+  const summaries = yield* TopologySummaries
+  return (self: Visits.Visit, caller: Caller["Service"], sent?: Sent) =>
+    Effect.map(summaries.list(caller), (found) =>
+      show(self, TopologiesPage.page(self.reader.texts, found, caller.email, sent), sent === undefined ? 200 : 400)
+    )
 })

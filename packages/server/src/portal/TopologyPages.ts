@@ -30,8 +30,6 @@ import { Suggestions } from "../topologies/Suggestions.ts"
 import { Topologies } from "../topologies/Topologies.ts"
 import { TopologyEditor } from "../topologies/TopologyEditor.ts"
 import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit, wholeNumber } from "./Forms.ts"
-import * as TopologiesPage from "./pages/topology/TopologiesPage.ts"
-import type { Sent } from "./shell/Field.ts"
 import { problemTexts } from "./shell/ProblemTexts.ts"
 import * as Visits from "./shell/Visits.ts"
 import * as TopologyDetail from "./TopologyDetail.ts"
@@ -246,19 +244,9 @@ const suggestForm = Effect.gen(function* () {
   } satisfies Readonly<Record<string, Submit>>
 })
 
-/** The list, also as the answer to a name that was refused. */
-const listing = Effect.gen(function* () {
-  const { show } = yield* Visits.make
-  const topologies = yield* Topologies
-  return (self: Visits.Visit, caller: Submission["caller"], sent?: Sent) =>
-    Effect.map(topologies.summaries(caller), (found) =>
-      show(self, TopologiesPage.page(self.reader.texts, found, caller.email, sent), sent === undefined ? 200 : 400)
-    )
-})
-
 /** Makes, names, shares, binds and deletes a topology. */
 const topologyForms = Effect.gen(function* () {
-  const list = yield* listing
+  const list = yield* TopologyDetail.listing
   const { changing, ofEditor } = yield* editorForms
   const topologies = yield* Topologies
   const editor = yield* TopologyEditor
@@ -304,7 +292,7 @@ const topologyForms = Effect.gen(function* () {
 })
 
 export const make = Effect.gen(function* () {
-  const list = yield* listing
+  const list = yield* TopologyDetail.listing
   const forms = { ...(yield* topologyForms), ...(yield* linkForms), ...(yield* agentForms), ...(yield* suggestForm) }
   const page: Visits.MemberPage = (self) => list(self, self.caller)
   return { pages: { "/portal/topologies": page }, forms }

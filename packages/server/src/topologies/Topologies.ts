@@ -1,6 +1,6 @@
 /** Creates, lists, shows, shares and removes topologies. `TopologyEditor` changes what is inside one. */
 import type { Caller } from "@catenet/domain/api/Access"
-import { OverlayMode, PublicTopology, Topology, TopologyIds } from "@catenet/domain/topologies/Topology"
+import { PublicTopology, Topology, TopologyIds } from "@catenet/domain/topologies/Topology"
 import {
   NetworkUnknown,
   type ShareNotFound,
@@ -32,21 +32,6 @@ import { makeLockedTopology, TopologyStore } from "./TopologyStore.ts"
 /** Queries of topologies. Each is one statement, so that its answer is of one moment. */
 const Listed = Schema.Struct({ id: TopologyId, netUuid: NetUuid, createdAt: Schema.Int })
 type Listed = typeof Listed.Type
-
-const Summary = Schema.Struct({
-  id: TopologyId,
-  netUuid: NetUuid,
-  name: Schema.NullOr(Schema.String),
-  mode: OverlayMode,
-  createdAt: Schema.Int,
-  isOwn: Schema.Boolean,
-  agents: Schema.Int,
-  links: Schema.Int
-})
-/** A topology as the portal lists it. */
-export type Summary = typeof Summary.Type
-/** Own and shared ones that a page lists. */
-const shownTopologies = 300
 
 /** Lists are in the order of creation. */
 const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
@@ -90,23 +75,6 @@ const makeTopologyQueries = Effect.gen(function* () {
         sql`
         select t.net_uuid, t.overlay_mode, ${agents}, ${edges(`jsonb_build_object('a', e.a, 'b', e.b)`)}
         from topologies t where t.net_uuid = ${netUuid}`.withoutTransform
-    }),
-    summaries: SqlSchema.findAll({
-      Request: Schema.Struct({ subject: Schema.String, email: Schema.NullOr(Schema.String) }),
-      Result: Summary,
-      execute: ({ email, subject }) => sql`
-        select t.id, t.net_uuid, t.name, t.overlay_mode as mode, t.created_at, t.owner = ${subject} as is_own,
-          (select count(*)::int from topology_agents g where g.topology_id = t.id) as agents,
-          (select count(*)::int from topology_edges e where e.topology_id = t.id) as links
-        from topologies t where t.id in (
-          select id from topologies where owner = ${subject}
-          union all select topology_id from topology_shares where email = ${email})
-        order by t.created_at desc, t.id limit ${shownTopologies}`
-    }),
-    name: SqlSchema.findOneOption({
-      Request: Schema.String,
-      Result: Schema.Struct({ name: Schema.NullOr(Schema.String) }),
-      execute: (id) => sql`select name from topologies where id = ${id}`
     }),
     owned: SqlSchema.findAll({
       Request: Schema.Struct({ subject: Schema.String, ...pageBounds }),
@@ -200,15 +168,6 @@ const removeAllOf = Effect.fn("Topologies.removeAllOf")(function* (
   yield* cuts.cutAll(yield* store.removeAllOf(subject, email))
 }, sqlOrDie)
 
-const summaries = Effect.fn("Topologies.summaries")(
-  ({ queries }: State, { email, subject }: Account) => queries.summaries({ subject, email }),
-  sqlOrDie
-)
-
-const nameOf = Effect.fn("Topologies.nameOf")(function* ({ queries }: State, id: TopologyId) {
-  return Option.match(yield* queries.name(id), { onNone: () => null, onSome: ({ name }) => name })
-}, sqlOrDie)
-
 const rename = Effect.fn("Topologies.rename")(function* (
   { locked, store }: State,
   account: Account,
@@ -254,10 +213,6 @@ export class Topologies extends Context.Service<
       page: Page
     ) => Effect.Effect<ReadonlyArray<TopologyIds>, never, HttpServerRequest.HttpServerRequest>
     readonly get: (account: Account, id: TopologyId) => Effect.Effect<Topology, TopologyNotFound>
-    /** An account's own topologies and those that are shared with its address, newest first. */
-    readonly summaries: (account: Account) => Effect.Effect<ReadonlyArray<Summary>>
-    /** What its owner calls a topology that the caller has found. */
-    readonly nameOf: (id: TopologyId) => Effect.Effect<string | null>
     /** Sets what its owner calls it; null takes the name away. */
     readonly rename: (account: Account, id: TopologyId, name: string | null) => Effect.Effect<void, TopologyNotFound>
     /** What the public page shows to every visitor that knows the public id. */
@@ -287,8 +242,6 @@ export class Topologies extends Context.Service<
       list,
       listShared,
       get,
-      summaries,
-      nameOf,
       rename,
       published,
       remove,

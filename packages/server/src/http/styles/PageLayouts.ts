@@ -1,6 +1,23 @@
 /** Pages of everybody, and what changes on small screens. */
 export const pageLayouts = `
 .public { min-height: 100vh; display: flex; flex-direction: column; }
+.top { display: flex; align-items: center; gap: var(--s6); max-width: 1160px; width: 100%; margin: 0 auto; padding: var(--s4) var(--s6); }
+.top .brand { padding-left: 0; padding-right: 0; } .top .end { margin-left: auto; display: flex; gap: var(--s2); }
+.hero { max-width: 1160px; margin: 0 auto; padding: var(--s12) var(--s6); display: grid; grid-template-columns: minmax(0, 1.2fr) minmax(0, 1fr); gap: var(--s12); align-items: center; }
+.hero h1 { font-size: var(--t-hero); line-height: 1.08; letter-spacing: -0.032em; font-weight: 700; text-wrap: balance; }
+.hero .lead { font-size: 1.125rem; margin: var(--s5) 0; max-width: 46ch; }
+.wall { background: var(--panel); border-top: 1px solid var(--line); border-bottom: 1px solid var(--line); }
+.band { max-width: 1160px; margin: 0 auto; padding: var(--s12) var(--s6); width: 100%; }
+.band > h2 { font-size: 1.75rem; letter-spacing: -0.022em; line-height: 1.2; margin-bottom: var(--s3); font-weight: 670; }
+.band > .lead { margin-bottom: var(--s6); }
+.three, .go { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: var(--s6) var(--s5); }
+.proof, .go > li { display: grid; gap: var(--s2); align-content: start; } .proof p, .go p { color: var(--soft); }
+.proof .seal { width: 38px; height: 38px; border-radius: 10px; display: grid; place-items: center; } .proof .seal .i { width: 19px; height: 19px; }
+.go { counter-reset: go; } .go > li { counter-increment: go; justify-items: start; } .go pre { width: 100%; }
+.go > li::before { content: counter(go); width: 30px; height: 30px; border-radius: 50%; display: grid; place-items: center; background: var(--accent-pale); color: var(--accent); font-weight: 680; }
+.public .foot { border-top: 1px solid var(--line); } .public .foot > div { max-width: 1160px; margin: 0 auto; padding: var(--s5) var(--s6); display: flex; justify-content: space-between; gap: var(--s2) var(--s5); flex-wrap: wrap; color: var(--soft); font-size: var(--t-small); }
+.door .notice { border: 0; padding: 0; } .door .panel > * + * { margin: 0; }
+.main > section.pad > .seal { display: none; }
 .door { flex: 1; display: grid; place-content: center; justify-items: center; padding: var(--s8) var(--s5); gap: var(--s5); grid-template-columns: minmax(0, 440px); }
 .door .panel { width: 100%; padding: var(--s8); display: grid; gap: var(--s5); box-shadow: var(--shadow-float); }
 .door h1 { font-size: 1.5rem; }
@@ -79,6 +96,7 @@ export const pageLayouts = `
   .matrix, .matrix tbody { display: table; } .matrix tr { display: table-row; } .matrix :is(td, th):is(td, th) { display: table-cell; padding: 6px var(--s2); }
   .list > h2, .list > .hint, .list > p, .panel > h2, .tiles > div, .panel.pad { padding-left: var(--s4); padding-right: var(--s4); }
   .pairs { display: block; } .pairs dd + dt { margin-top: var(--s2); }
+  .hero, .three, .go { grid-template-columns: minmax(0, 1fr); } .hero { padding: var(--s6) var(--s4); gap: var(--s6); } .band { padding: var(--s8) var(--s4); } .top { padding: var(--s3) var(--s4); }
   .front { padding: var(--s6) var(--s4); } .tiles > :last-child:nth-child(odd) { grid-column: 1 / -1; }
   .studio .chip { display: none; } .inspector .chip { display: inline-flex; }
   .studio { height: auto; } .studio-body { grid-template-columns: minmax(0, 1fr); } .canvas > .topology { height: 360px; } .tools { position: static; margin: var(--s3) var(--s4); } .canvas > .empty { position: static; } .inspector { border-left: 0; border-top: 1px solid var(--line); }

@@ -7,6 +7,7 @@ import { sha256Hex } from "../../runtime/TokenSecrets.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Topologies } from "../../topologies/Topologies.ts"
 import { TopologyEditor } from "../../topologies/TopologyEditor.ts"
+import { TopologySummaries } from "../../topologies/TopologySummaries.ts"
 
 /** The same for the same facts, and for no others. */
 export const versionOf = (facts: unknown): string => sha256Hex(JSON.stringify(facts)).slice(0, 16)
@@ -15,6 +16,7 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const topologies = yield* Topologies
   const editor = yield* TopologyEditor
+  const summaries = yield* TopologySummaries
   /** Tunnels of the account whose bridge is in a channel that a link names or opens. */
   const linked = SqlSchema.findAll({
     Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
@@ -36,7 +38,7 @@ export const make = Effect.gen(function* () {
             tunnels: yield* sqlOrDie(linked({ id, subject: caller.subject }))
           }
         : undefined
-    const name = yield* topologies.nameOf(id)
+    const name = yield* summaries.nameOf(id)
     return { topology, name, owner, version: versionOf([topology, name, owner]) }
   })
 })

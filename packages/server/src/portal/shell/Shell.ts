@@ -31,6 +31,10 @@ export interface Page {
   readonly crumbs?: ReadonlyArray<readonly [href: string, text: string]>
   readonly here?: string
   readonly main: Markup
+  /** For readers without a session: the whole width, a single panel in the middle, or a column of text. */
+  readonly frame?: "wide" | "door"
+  /** What stands at the end of the header of such a page. */
+  readonly entrance?: Markup
   /** A page that fills the window; these stand in its bar in place of the search. */
   readonly tools?: Markup
   /** A page that holds its style and this script itself. */
@@ -121,11 +125,15 @@ export const render = (reader: Reader, page: Page): string => {
   const { area, inline, isStill = false, main, script, title, tools } = page
   const { once, signedIn, texts } = reader
   const own = once === undefined ? main : withToken(main, once)
-  const content = markup`<main id="content" class="${tools === undefined ? "main" : "studio-body"}" tabindex="-1">${own}</main>`
+  const { frame } = page
+  const kind = tools !== undefined ? "studio-body" : signedIn !== undefined || frame === undefined ? "main" : frame
+  const content = markup`<main id="content" class="${kind}" tabindex="-1">${own}</main>`
   const body =
-    signedIn === undefined
-      ? markup`<div class="front"><header><a class="brand" href="/">${brandMark} Catenet</a></header>${content}<footer class="foot">${legal(texts)}${switches(reader)}</footer></div>`
-      : markup`<div class="shell">${rail(reader, area)}<div${tools === undefined ? undefined : markup` class="studio"`}>${bar(reader, page)}${content}</div></div>`
+    signedIn !== undefined
+      ? markup`<div class="shell">${rail(reader, area)}<div${tools === undefined ? undefined : markup` class="studio"`}>${bar(reader, page)}${content}</div></div>`
+      : frame === undefined
+        ? markup`<div class="front"><header><a class="brand" href="/">${brandMark} Catenet</a></header>${content}<footer class="foot">${legal(texts)}${switches(reader)}</footer></div>`
+        : markup`<div class="public"><header class="top"><a class="brand" href="/">${brandMark} Catenet</a>${page.entrance}</header>${content}<footer class="foot"><div>${legal(texts)}${switches(reader)}</div></footer></div>`
   return markup`<!doctype html>
 <html lang="${texts.language}">
 <head>

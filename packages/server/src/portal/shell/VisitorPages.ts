@@ -45,11 +45,17 @@ export const show = (texts: Texts, page: Page, { back, headers, isGate = false, 
   })
 
 /** Says why a request was refused and what can be done about it: on a page, or as a problem to a program that asks for JSON. */
-export const refuse = (request: Request, refusal: BrowserRefusal, links: ReadonlyArray<Link> = []) => {
+export const refuse = (request: Request, refusal: BrowserRefusal, links: ReadonlyArray<Link> = [], about?: string) => {
   const texts = textsOf(request)
   const [title, detail] = problemTexts(texts, refusal)
   const again = ProblemPage.againOf(texts, refusal.retry_after)
-  const page = ProblemPage.page({ title, detail, again, links: links.map((link) => link(texts)) })
+  const page = ProblemPage.page({
+    title,
+    detail,
+    again,
+    links: links.map((link) => link(texts)),
+    ...(about === undefined ? {} : { about })
+  })
   return Effect.map(
     /\bjson\b/u.test(request.headers["accept"] ?? "")
       ? HttpServerRespondable.toResponse(refusal)

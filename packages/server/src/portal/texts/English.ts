@@ -68,6 +68,33 @@ export const english = {
   frontTitle: "A public address for the service on your machine",
   frontText:
     "An agent next to your service opens one outgoing connection; you open no port. Your agent can keep the key of its own certificate.",
+  frontStart: "Online in three steps",
+  frontStartText: "No open port, no fixed address, no account at a certificate authority.",
+  frontSignIn: "Sign in on the machine",
+  frontSignInText: "Where the service runs. The command opens a page to sign in or to create an account.",
+  frontServe: "Run one line",
+  frontServeText: "It gives the service at that port a public https address and prints it.",
+  frontVisitors: "Choose who may visit",
+  frontVisitorsText: "Everybody, people who sign in, or guests with a link that ends.",
+  frontProofs: "What you can check yourself",
+  proofKey: [
+    "The key stays with you",
+    "Your agent gets a certificate of its own. The edge passes TLS through and cannot open it."
+  ] as const,
+  proofReceipts: [
+    "Receipts, signed",
+    "The edge signs what it carried, when and how much. Verify the file in your browser."
+  ] as const,
+  proofUp: [
+    "Up means up",
+    "The edge asks the agent, the agent asks the service. The portal names the part that is silent."
+  ] as const,
+  proofAgents: [
+    "Agents that talk",
+    "Channels for machines and AI agents, encrypted from end to end, with MCP over them."
+  ] as const,
+  proofOwn: ["Yours to run", "One control plane, one edge, one database. One command starts all of it."] as const,
+  proofPrograms: ["Built for programs", "An OpenAPI description, and errors that name the fact."] as const,
   frontFigures: "The platform now",
   countTunnels: "tunnels served",
   countAgents: "agents enrolled",

@@ -28,6 +28,7 @@ export const visitorsTexts = {
   terms: "Terms of use",
   accessTitle: "Ask for access",
   accessText: (host: string) => `The owner of ${host} sees your address and your note, and may let you in.`,
+  accessWish: (host: string) => `The owner of ${host} lets in people who are invited. Ask to be one of them.`,
   accessEmail: "E-mail address",
   accessNote: "Note (optional)",
   accessNoteHint: `At most ${longestAccessNote} characters.`,

@@ -2,66 +2,17 @@
 import { connectLineSeconds } from "@catenet/domain/enrollment/Bootstrap"
 import { maxTunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { Texts } from "./English.ts"
-import type { SavedTexts } from "./EnglishSaved.ts"
 import { channelsTexts } from "./GermanChannels.ts"
 import { consoleTexts } from "./GermanConsole.ts"
 import { mailTexts, noticesTexts } from "./GermanNotices.ts"
 import { operatorsTexts } from "./GermanOperators.ts"
-import { problems, reasonsTexts } from "./GermanProblems.ts"
+import { problems } from "./GermanProblems.ts"
+import { reasonsTexts } from "./GermanReasons.ts"
 import { receiptsTexts, recordsTexts } from "./GermanRecords.ts"
+import { savedTexts } from "./GermanSaved.ts"
 import { topologiesTexts } from "./GermanTopologies.ts"
 import { tunnelTexts, visitorsTexts } from "./GermanTunnel.ts"
 import { numerals } from "./Numerals.ts"
-
-/** What the next page says after a form that was taken, by the form's address, in German. */
-const savedTexts: SavedTexts = {
-  saved: {
-    "/portal/tunnels": "Der Tunnel ist angelegt. Auf seiner Seite lässt sich ein Agent verbinden.",
-    "/portal/tunnels/:id/rename": "Der Name ist geändert.",
-    "/portal/tunnels/:id/delete": "Der Tunnel ist gelöscht.",
-    "/portal/tunnels/:id/require-login": "Gespeichert: Anmeldung verlangt.",
-    "/portal/tunnels/:id/allow-any-login": "Gespeichert: Jedes angemeldete Konto darf besuchen.",
-    "/portal/tunnels/:id/unproved-agents": "Gespeichert: welche Agenten den Tunnel bedienen dürfen.",
-    "/portal/tunnels/:id/options/:option": "Gespeichert: die Einstellung des Tunnels.",
-    "/portal/tunnels/:id/login-allowlist": "Die Adresse steht auf der Liste.",
-    "/portal/tunnels/:id/login-allowlist/:email/remove": "Die Adresse ist von der Liste entfernt.",
-    "/portal/tunnels/:id/access-requests/:email/dismiss": "Die Bitte ist abgelehnt.",
-    "/portal/tunnels/:id/grants": "Der Tunnel ist mit dem Konto geteilt.",
-    "/portal/tunnels/:id/grants/:grantee/delete": "Das Konto sieht den Tunnel nicht mehr.",
-    "/portal/tunnels/:id/reclaim-cert-slot": "Der Name wartet wieder auf ein Zertifikat.",
-    "/portal/tunnels/:id/cert-claim-opt-out": "Gespeichert: ob der Name ein eigenes Zertifikat bekommt.",
-    "/portal/tunnels/:id/hostname": "Gespeichert: der Hostname des Tunnels.",
-    "/portal/tunnels/:id/hostname/remove": "Der Name ist aufgegeben.",
-    "/portal/tunnels/:id/verify-hostname": "Die Einträge des Namens sind geprüft.",
-    "/portal/tunnels/:id/rotate-token": "Das Token ist ersetzt. Nun für jeden Agenten eine neue Zeile erzeugen.",
-    "/portal/tunnels/:id/badge/enable": "Das Zeichen ist an.",
-    "/portal/tunnels/:id/badge/disable": "Das Zeichen ist aus; seine Adresse antwortet nicht mehr.",
-    "/portal/tunnels/:id/alert": "Die Meldung ist gespeichert.",
-    "/portal/tunnels/:id/alert/test": "Die Probenachricht ist zugestellt.",
-    "/portal/tunnels/:id/alert/delete": "Die Meldung ist gelöscht.",
-    "/portal/tunnels/:id/access": "Die Öffnungszeiten sind gespeichert.",
-    "/portal/tunnels/:id/access/clear": "Der Tunnel ist ohne Einschränkung offen.",
-    "/portal/tunnels/:id/share-links/:link_id/revoke": "Der Link ist beendet.",
-    "/portal/tunnels/:id/agent-bridge": "Der Betrieb der Brücke ist gespeichert.",
-    "/portal/tunnels/:id/agent-bridge/grant": "Die Erlaubnis ist hinterlegt.",
-    "/portal/account/notice-mail": "Gespeichert: ob Hinweise per Mail kommen.",
-    "/portal/account/applications/end": "Die Anwendung ist getrennt.",
-    "/portal/account/sessions/end-others": "Alle anderen Sitzungen sind beendet.",
-    "/portal/account/sessions/:id/end": "Die Sitzung ist beendet.",
-    "/portal/account/service-accounts/:client_id/delete": "Das Dienstkonto ist entfernt.",
-    "/portal/channels": "Der Kanal ist angelegt. Nun eine Maschine einladen.",
-    "/portal/channels/:channel/label": "Der Name des Kanals ist gespeichert.",
-    "/portal/rooms": "Der Raum ist angelegt.",
-    "/portal/channels/:channel/rekey": "Der Betreiberschlüssel ist ersetzt.",
-    "/portal/channels/:channel/deregister": "Der Kanal ist abgemeldet.",
-    "/portal/channels/:channel/members": "Das Mitglied ist gespeichert.",
-    "/portal/channels/:channel/members/:holder/remove": "Das Mitglied ist entfernt.",
-    "/portal/channels/:channel/allowlist": "Die Adresse darf Mitglied werden.",
-    "/portal/channels/:channel/allowlist/:email/remove": "Die Adresse darf nicht mehr Mitglied werden.",
-    "/portal/channels/:channel/grants": "Die Erlaubnis ist hinterlegt.",
-    "/portal/topologies/:id/delete": "Die Topologie ist gelöscht."
-  }
-}
 
 const figure = numerals.de.count
 
@@ -107,6 +58,34 @@ export const german: Texts = {
   frontTitle: "Eine öffentliche Adresse für den Dienst auf Ihrem Rechner",
   frontText:
     "Ein Agent neben Ihrem Dienst öffnet eine Verbindung nach außen; kein Port bei Ihnen wird geöffnet. Ihr Agent kann den Schlüssel seines Zertifikats selbst halten.",
+  frontStart: "In drei Schritten online",
+  frontStartText: "Kein offener Port, keine feste Adresse, kein Konto bei einer Zertifizierungsstelle.",
+  frontSignIn: "Auf dem Rechner anmelden",
+  frontSignInText:
+    "Dort, wo der Dienst läuft. Der Befehl öffnet eine Seite zum Anmelden oder zum Anlegen eines Kontos.",
+  frontServe: "Eine Zeile ausführen",
+  frontServeText: "Sie gibt dem Dienst an diesem Port eine öffentliche https-Adresse und zeigt sie an.",
+  frontVisitors: "Wählen, wer besuchen darf",
+  frontVisitorsText: "Alle, wer sich anmeldet, oder Gäste mit einem Link, der endet.",
+  frontProofs: "Was sich selbst prüfen lässt",
+  proofKey: [
+    "Der Schlüssel bleibt bei Ihnen",
+    "Der Agent bekommt ein eigenes Zertifikat. Der Edge reicht TLS durch und kann es nicht öffnen."
+  ] as const,
+  proofReceipts: [
+    "Unterschriebene Belege",
+    "Der Edge unterschreibt, was er wann und wie viel übertragen hat. Die Datei lässt sich im Browser prüfen."
+  ] as const,
+  proofUp: [
+    "Erreichbar heißt erreichbar",
+    "Der Edge fragt den Agenten, der Agent den Dienst. Das Portal nennt den Teil, der schweigt."
+  ] as const,
+  proofAgents: [
+    "Agenten im Gespräch",
+    "Kanäle für Maschinen und KI-Agenten, von Ende zu Ende verschlüsselt, mit MCP darüber."
+  ] as const,
+  proofOwn: ["Selbst zu betreiben", "Eine Steuerung, ein Edge, eine Datenbank. Ein Befehl startet alles."] as const,
+  proofPrograms: ["Für Programme gebaut", "Eine OpenAPI-Beschreibung, und Fehler, die die Tatsache nennen."] as const,
   frontFigures: "Die Plattform jetzt",
   countTunnels: "bediente Tunnel",
   countAgents: "angemeldete Agenten",

@@ -27,6 +27,7 @@ export const visitorsTexts: VisitorsTexts = {
   terms: "Nutzungsbedingungen",
   accessTitle: "Um Zugang bitten",
   accessText: (host) => `Der Besitzer von ${host} sieht Ihre Adresse und Ihre Nachricht und kann Sie einlassen.`,
+  accessWish: (host) => `Der Besitzer von ${host} lässt Eingeladene ein. Bitten Sie darum, dazuzugehören.`,
   accessEmail: "E-Mail-Adresse",
   accessNote: "Nachricht (freiwillig)",
   accessNoteHint: `Höchstens ${longestAccessNote} Zeichen.`,

@@ -1,6 +1,6 @@
 /** `/portal/topologies`: own topologies and those that others share, and the form for one more. */
 import { type Markup, markup } from "@catenet/platform/Markup"
-import type { Summary } from "../../../topologies/Topologies.ts"
+import type { Summary } from "../../../topologies/TopologySummaries.ts"
 import { field, section, type Sent, valuesOf } from "../../shell/Field.ts"
 import { icon } from "../../shell/Icons.ts"
 import type { Page } from "../../shell/Shell.ts"
