@@ -96,7 +96,7 @@ const card = (texts: Texts, own: string, { holder, noise_pubkey }: Member, end: 
     undefined,
     texts.removeNamed(holder.slice(0, 8))
   )}</header><dl class="pairs"><dt>${texts.grantTitle}</dt><dd>${end === undefined ? texts.noGrant : grantEnd(texts, end, now)}</dd>
-    <dt>${texts.holderShort}</dt><dd>${shortKey(holder)}</dd><dt>${texts.noiseShort}</dt><dd>${noise_pubkey === null ? texts.noNoiseKey : shortKey(noise_pubkey)}</dd></dl></article>`
+    <dt>${texts.holderShort}</dt><dd>${shortKey(holder)}</dd><dt>${texts.noiseKey}</dt><dd>${noise_pubkey === null ? texts.noNoiseKey : shortKey(noise_pubkey)}</dd></dl></article>`
 
 const membersTab = (texts: Texts, own: string, { grants, members, now }: Facts) => {
   const ends = new Map(grants.map(({ grant, holder }) => [String(holder), expiryOf(grant)]))

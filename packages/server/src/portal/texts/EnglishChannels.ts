@@ -40,7 +40,6 @@ export const channelsTexts = {
   membersNoneText: "Invite a machine with one line. The person who runs it needs no account here.",
   invite: "Invite",
   holderShort: "Holder",
-  noiseShort: "Noise",
   keysTitle: "Keys",
   keysLead: "What members and programs know the channel by.",
   haveKey: "I have a key",

@@ -40,7 +40,6 @@ export const channelsTexts: ChannelsTexts = {
   membersNoneText: "Eine Maschine mit einer Zeile einladen. Wer sie ausführt, braucht hier kein Konto.",
   invite: "Einladen",
   holderShort: "Halter",
-  noiseShort: "Noise",
   keysTitle: "Schlüssel",
   keysLead: "Woran Mitglieder und Programme den Kanal erkennen.",
   haveKey: "Ich habe einen Schlüssel",
