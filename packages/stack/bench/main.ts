@@ -17,12 +17,13 @@ const onStack =
   }
 
 /** Run only when asked for by name. */
-const long = new Set(["soak", "rest", "api", "scale", "portal", "peers", "drain", "terminate", "mcp"])
+const long = new Set(["soak", "rest", "services", "api", "scale", "portal", "peers", "drain", "terminate", "mcp"])
 
 const groups: Readonly<Record<string, { readonly title: string; readonly run: Group }>> = {
   start: { title: "Cold start", run: async () => (await import("./coldStart.ts")).rows() },
   bundles: { title: "Programs as one file", run: async () => (await import("./bundles.ts")).rows() },
   rest: { title: "Published programs at rest", run: async () => (await import("./rest.ts")).rows() },
+  services: { title: "Many services in one published agent", run: async () => (await import("./services.ts")).rows() },
   tunnel: { title: "Through the tunnel", run: onStack(async (stack) => (await import("./tunnel.ts")).rows(stack)) },
   carriers: { title: "Through each carrier", run: async () => (await import("./data/carriers.ts")).rows() },
   mesh: { title: "Through the mesh plane (Noise)", run: async () => (await import("./data/mesh.ts")).rows() },

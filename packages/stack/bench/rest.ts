@@ -50,14 +50,20 @@ const executable = (folder: string): string => {
   return asset
 }
 
-export const rows = async (): Promise<ReadonlyArray<Row>> => {
+/** The folder of the programs as they are published: of `CATENET_REST_PROGRAMS`, or built now. */
+export const published = () => {
   const given = process.env["CATENET_REST_PROGRAMS"]
   const folder = given ?? mkdtempSync(join(tmpdir(), "catenet-rest-"))
+  const dispose = () => given === undefined && rmSync(folder, { recursive: true, force: true })
+  if (given !== undefined) return { folder, dispose }
+  execFileSync(process.execPath, [join(root, "scripts", "build.mjs"), "--out", folder, "ct-agent", "catenet"])
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
+  return { folder, dispose }
+}
+
+export const rows = async (): Promise<ReadonlyArray<Row>> => {
+  const { dispose, folder } = published()
   try {
-    if (given === undefined) {
-      execFileSync(process.execPath, [join(root, "scripts", "build.mjs"), "--out", folder, "ct-agent", "catenet"])
-      symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
-    }
     const ready = "edge ready"
     const edge: Programs["edge"] = (env) => new Spawned([join(folder, "catenet", "catenet.js"), "edge"], env)
     const bundle: Programs["agent"] = (args, env) =>
@@ -69,6 +75,6 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
       ...(await measure("agent, executable", { edge, agent: alone, ready })).slice(1)
     ]
   } finally {
-    if (given === undefined) rmSync(folder, { recursive: true, force: true })
+    dispose()
   }
 }

@@ -56,11 +56,10 @@ const elsewhere: Outcome = {
 /** After a loss was repaired, the next one waits this long, because CAs limit the number of certificates. */
 const replacedEvery = "10 minutes"
 
-/** Waits until two checks a second apart find a file of the pair missing; forever if there is none to lose. */
-const lost = Effect.fnUntraced(function* ({ places }: Options, isHeld: boolean) {
+/** Waits until two checks a second apart find a file of the pair missing. */
+const lost = Effect.fnUntraced(function* ({ places }: Options) {
   const change = yield* FileWatcher.make(Folder.filesOf(places))
   let missed = (yield* Folder.isThere(places)) ? 0 : 1
-  if (missed > 0 && !isHeld) return yield* Effect.never
   while (missed < 2) {
     yield* missed === 0 ? change : Effect.sleep("1 second")
     missed = (yield* Folder.isThere(places)) ? 0 : missed + 1
@@ -68,11 +67,13 @@ const lost = Effect.fnUntraced(function* ({ places }: Options, isHeld: boolean) 
 }, Effect.scoped)
 
 /** Sleeps until the time is over or the pair is lost, and returns whether it was lost. `isHeld`: it existed a moment ago. */
-const rest = (options: Options, seconds: number, hasLost: boolean, isHeld: boolean) =>
-  Effect.raceFirst(
-    Effect.as(Effect.sleep(`${seconds} seconds`), false),
-    Effect.as(hasLost ? Effect.delay(lost(options, isHeld), replacedEvery) : lost(options, isHeld), true)
-  )
+const rest = Effect.fnUntraced(function* (options: Options, seconds: number, hasLost: boolean, isHeld: boolean) {
+  const sleeping = Effect.as(Effect.sleep(`${seconds} seconds`), false)
+  // There is none to lose.
+  if (!isHeld && !(yield* Folder.isThere(options.places))) return yield* sleeping
+  const losing = hasLost ? Effect.delay(lost(options), replacedEvery) : lost(options)
+  return yield* Effect.raceFirst(sleeping, Effect.as(losing, true))
+})
 
 /** Checks once. Returns how it ended, and what was not done after a failure; continues "the certificate". */
 const look = (options: Options) =>

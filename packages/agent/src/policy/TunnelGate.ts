@@ -1,19 +1,19 @@
 /** The login gate of the hosts of this tunnel, where this agent ends their TLS: by the policy, and by the control plane for sessions. */
 import { Hostname } from "@catenet/domain/values/Hostname"
-import { retryForever } from "@catenet/platform/RetryForever"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { VisitorGate, type VisitorIdentity } from "@catenet/proxy/internal/gate/VisitorGate"
 import type { AskGate, GateVerdict } from "@catenet/proxy/internal/GateVerdict"
 import type { Visitor } from "@catenet/proxy/internal/http1/RequestHead"
 import type { Http2Options } from "@catenet/proxy/internal/http2/Http2Connections"
 import { closedPage } from "@catenet/proxy/internal/ProxyPages"
 import { factsOfHead, factsOfHeaders, RuleGate } from "@catenet/proxy/internal/rules/RuleGate"
-import { Clock, Effect, FiberSet, Redacted, Schedule, Schema } from "effect"
+import { Clock, Effect, FiberSet, Redacted, Schema } from "effect"
 import { hash } from "node:crypto"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { KeptPolicy } from "./KeptPolicy.ts"
 import type { PolicyClient } from "./PolicyClient.ts"
 
-const checkEvery = "5 seconds"
+const checkMillis = 5_000
 const firstLimit = "3 seconds"
 /** All hosts that reach this agent are of one tunnel. */
 const tunnel = "tunnel"
@@ -150,11 +150,16 @@ export const make = Effect.fn("TunnelGate.make")(function* (
     const isSame = require_login === before?.require_login && share_epoch === before?.share_epoch
     if (!isSame || require_login !== policy.isGated) gate.recheck(tunnel)
   })
-  yield* Effect.forkScoped(
-    Effect.sync(() => gate.tend()).pipe(
-      Effect.repeat(Schedule.spaced(checkEvery)),
-      retryForever("ending the visits that are over")
-    )
+  const tend = () => {
+    try {
+      gate.tend()
+    } catch (error) {
+      metrics.fault(error)
+    }
+  }
+  yield* Effect.acquireRelease(
+    Effect.sync(() => Scheduler.setInterval(tend, checkMillis)),
+    (timer) => Effect.sync(() => Scheduler.clearInterval(timer))
   )
   const rules = new RuleGate({
     now: () => clock.currentTimeMillisUnsafe(),

@@ -65,13 +65,17 @@ export const keep = Effect.fnUntraced(function* (
   const admission = CertificateQueueClient.layer(controlPlane, Effect.succeed(identity?.seed)).pipe(
     Layer.provide(OutgoingHttp.layer)
   )
-  yield* Effect.gen(function* () {
+  const looking = yield* Effect.gen(function* () {
     const show = (text: string) => {
       shown.current = { text, since: now() }
     }
     const progress = yield* CertificateProgress.make(options, options.places, show)
-    const looking = Effect.andThen(registered, CertificateLoop.run({ ...options, ...progressing, progress }))
-    yield* Effect.raceFirst(looking, yield* Leaving)
+    yield* Effect.andThen(registered, CertificateLoop.run({ ...options, ...progressing, progress }))
   }).pipe(Effect.provide(admission), Effect.forkScoped)
+  const leaving = yield* Leaving
+  yield* Effect.acquireRelease(
+    Effect.sync(() => leaving.onBegin(() => looking.interruptUnsafe())),
+    (callOff) => Effect.sync(callOff)
+  )
   return Effect.provide(Certificates.leave(options), admission)
 })

@@ -31,7 +31,7 @@ import * as ProvedRequests from "../onboard/ProvedRequests.ts"
 import * as TunnelService from "../serve/TunnelService.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
-import { Leaving } from "../tunnel/Leaving.ts"
+import { Departure, Leaving } from "../tunnel/Leaving.ts"
 import { make as makeSessions, Sessions, type SharedSessions } from "../tunnel/SharedSessions.ts"
 import { type AgentPlan, originText, type ServicePlan } from "./ServicePlan.ts"
 import * as ServiceTunnel from "./ServiceTunnel.ts"
@@ -46,7 +46,7 @@ const overlap = "15 seconds"
 interface Running {
   readonly plan: ServicePlan
   readonly metrics: AgentMetrics["Service"]
-  readonly leaving: Deferred.Deferred<void>
+  readonly leaving: Departure
   step: "starting" | "waiting" | "serving" | "failed" | "leaving"
   reason: string | undefined
   provided: ServiceTunnel.Provided | undefined
@@ -139,7 +139,7 @@ const start = Effect.fnUntraced(function* (state: State, plan: ServicePlan) {
   const metrics = yield* AgentMetrics.make
   metrics.requests.count = 0
   metrics.inspection.current = state.inspection.ofService?.(plan.name)
-  const leaving = yield* Deferred.make<void>()
+  const leaving = new Departure()
   const running: Running = {
     plan,
     metrics,
@@ -154,20 +154,11 @@ const start = Effect.fnUntraced(function* (state: State, plan: ServicePlan) {
     Events.layerOfService(state.events, plan.name),
     Layer.succeed(AgentMetrics, metrics)
   )
-  const left = Deferred.await(leaving)
-  // One that has not begun to serve has nothing to finish.
-  const serving = Effect.raceFirst(
-    serveOne(state, running),
-    Effect.andThen(
-      left,
-      Effect.suspend(() => (running.step === "serving" ? Effect.never : Effect.void))
-    )
-  )
-  const whole = serving.pipe(
+  const whole = serveOne(state, running).pipe(
     Effect.catch((failure) => failed(state, running, failure)),
     Effect.ensuring(Effect.sync(() => state.left.delete(running))),
     Effect.provide(layers),
-    Effect.provideService(Leaving, left),
+    Effect.provideService(Leaving, leaving),
     Effect.provideService(Sessions, state.sessions),
     Effect.provideService(ProvedRequests.Sharing, state),
     Effect.annotateLogs("service", plan.name),
@@ -180,10 +171,12 @@ const start = Effect.fnUntraced(function* (state: State, plan: ServicePlan) {
 /** Sends visitors elsewhere; running visits take as long as they need, or as the process lives. */
 const leave = Effect.fnUntraced(function* (state: State, running: Running) {
   if (running.step !== "failed") {
-    if (running.step !== "serving") running.step = "leaving"
-    state.left.add(running)
-    yield* Deferred.succeed(running.leaving, undefined)
+    const hasVisits = running.step === "serving"
     running.step = "leaving"
+    state.left.add(running)
+    running.leaving.begin()
+    // One that has not begun to serve has nothing to finish.
+    if (!hasVisits) running.fiber?.interruptUnsafe()
   }
 })
 

@@ -2,6 +2,7 @@
  * Reports the agent's certificate status to the edges: among several agents of a tunnel, they send visitors to one that has a
  * certificate, and a validating CA to the one that placed the order.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
 import { Effect, FileSystem, Semaphore } from "effect"
 import type { SecureContext } from "node:tls"
@@ -44,9 +45,9 @@ export const of = (
 
 /** After a change of the files, which may be half of it; another process may order in this state folder. */
 const looksAfterChange = 60
-const soon = "1 second"
+const soonMillis = 1_000
 /** Not visible in files: that a challenge has expired. */
-const seldom = "30 seconds"
+const seldomMillis = 30_000
 
 interface Surroundings {
   readonly stateDir: string
@@ -57,26 +58,36 @@ interface Surroundings {
   readonly files: ReadonlyArray<string>
 }
 
-/** The function to call after a change; files are also checked within a second of a change, while the scope is open. */
+/**
+ * The function to call after a change; files are also checked soon after a change, while the scope is open. By plain timers, since a
+ * fiber for each service that waits is dear.
+ */
 export const make = Effect.fn("CertificateWatch.make")(function* (surroundings: Surroundings) {
   const { certificate, files, host, report, stateDir } = surroundings
   const fs = yield* FileSystem.FileSystem
   const one = yield* Semaphore.make(1)
+  let isOffered = false
   const look = Effect.gen(function* () {
-    const isOffered = yield* Challenges.isOffered(stateDir, host)
+    isOffered = yield* Challenges.isOffered(stateDir, host)
     yield* report.report({ certificate: yield* certificate, order: isOffered ? "open" : "none" })
   }).pipe(one.withPermits(1), Effect.provideService(FileSystem.FileSystem, fs))
-  const change = yield* FileWatcher.make([Challenges.pathOf(stateDir, host), ...files])
-  yield* look
   let left = 0
-  const changed = Effect.map(change, () => looksAfterChange)
-  const again = Effect.suspend(() =>
-    Effect.raceFirst(changed, Effect.as(Effect.sleep(left > 0 ? soon : seldom), Math.max(left - 1, 0)))
-  )
-  const looks = Effect.flatMap(again, (next) => {
-    left = next
-    return look
+  let timer: ReturnType<typeof Scheduler.setTimeout> | undefined
+  const rest = () => {
+    Scheduler.clearTimeout(timer)
+    if (left === 0 && !isOffered) return
+    timer = Scheduler.setTimeout(again, left > 0 ? soonMillis : seldomMillis)
+    left = Math.max(left - 1, 0)
+  }
+  yield* Effect.addFinalizer(() => Effect.sync(() => Scheduler.clearTimeout(timer)))
+  const scope = yield* Effect.scope
+  const run = Effect.runForkWith(yield* Effect.context())
+  const looked = Effect.ensuring(look, Effect.sync(rest))
+  const again = () => void run(Effect.forkIn(looked, scope))
+  yield* FileWatcher.watch([Challenges.pathOf(stateDir, host), ...files], () => {
+    left = looksAfterChange
+    again()
   })
-  yield* Effect.forkScoped(Effect.forever(looks))
-  return look
+  yield* looked
+  return looked
 })

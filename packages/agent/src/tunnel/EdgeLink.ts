@@ -1,6 +1,7 @@
 /** A registration that an edge has accepted, over any transport. */
 import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
-import { Effect, Exit, Schedule, Scope } from "effect"
+import { Scheduler } from "@catenet/platform/Scheduler"
+import { Effect, Exit, Scope } from "effect"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Carrier } from "../settings/TunnelTransports.ts"
 
@@ -49,14 +50,18 @@ export const discard = Effect.fnUntraced(function* (link: EdgeLink, scope: Scope
   yield* Scope.close(scope, Exit.void)
 })
 
-const tick = "15 seconds"
+const tickMillis = 15_000
 
-/** Marks the edge as alive whenever something has arrived since the last tick. Runs until interrupted. */
-export const listen = (link: Pick<EdgeLink, "received">, metrics: Pick<AgentMetrics["Service"], "heard">) => {
+/** Marks the edge as alive whenever something has arrived since the last tick. Returns how that ends. */
+export const listen = (
+  link: Pick<EdgeLink, "received">,
+  metrics: Pick<AgentMetrics["Service"], "heard">
+): (() => void) => {
   let seen = link.received()
-  return Effect.sync(() => {
+  const timer = Scheduler.setInterval(() => {
     const now = link.received()
     if (now !== seen) metrics.heard()
     seen = now
-  }).pipe(Effect.repeat(Schedule.spaced(tick)))
+  }, tickMillis)
+  return () => Scheduler.clearInterval(timer)
 }

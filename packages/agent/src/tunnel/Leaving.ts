@@ -1,10 +1,30 @@
 /** When a tunnel that this process serves is left, while the process goes on. */
-import { Context, Effect } from "effect"
+import { Context } from "effect"
 
-/**
- * Succeeds when the tunnel is to be left: visitors go elsewhere from then on, and running visits take as long as they need. Never
- * by default.
- */
-export const Leaving = Context.Reference<Effect.Effect<void>>("agent/tunnel/Registrar/Leaving", {
-  defaultValue: () => Effect.never
+/** Visitors go elsewhere once it has begun, and running visits take as long as they need. */
+export class Departure {
+  readonly #waiting = new Set<() => void>()
+  #hasBegun = false
+
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  begin(): void {
+    this.#hasBegun = true
+    for (const begins of this.#waiting) begins()
+    this.#waiting.clear()
+  }
+
+  /** Calls back when it begins, at once where it has begun. Returns how that is called off. */
+  onBegin(begins: () => void): () => void {
+    if (this.#hasBegun) begins()
+    else this.#waiting.add(begins)
+    return () => void this.#waiting.delete(begins)
+  }
+}
+
+/** Never begins by default. */
+export const Leaving = Context.Reference<Departure>("agent/tunnel/Registrar/Leaving", {
+  defaultValue: () => new Departure()
 })

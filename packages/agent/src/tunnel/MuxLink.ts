@@ -138,7 +138,7 @@ export const register = Effect.fn("MuxLink.register")(function* (
   const isLeft = Promise.race([held.ended, mux.closed])
   follow(mux, held, registration, sent, isLeft)
   heed(held, registration, isLeft)
-  const over = MuxSession.end(session)
+  const over = Effect.promise(() => MuxSession.end(session))
   const idle = yield* Deferred.make<void>()
   /** Everything sent on the streams has reached the edge once it answers a ping. */
   const withdraw = () => {
@@ -153,26 +153,19 @@ export const register = Effect.fn("MuxLink.register")(function* (
       settle()
     })
   }
+  const revoked = held.ended.then(({ code, sentence }) => {
+    if (code === "closed") return MuxSession.end(session)
+    const { message, final } = refused(edge, code, sentence)
+    return { reason: message, final, isRevoked: code === "revoked" }
+  })
+  const draining = mux.draining.then((sentence) => ({ reason: `the edge is leaving: ${sentence}`, final: false }))
   let isRetired = false
   const link: EdgeLink = {
     edge,
     carrier: "mux",
     edgeProcess,
     visitorTokens: held.answer.visitorTokens === true,
-    ended: Effect.raceFirst(
-      Effect.flatMap(
-        Effect.promise(() => held.ended),
-        ({ code, sentence }) => {
-          if (code === "closed") return over
-          const { message, final } = refused(edge, code, sentence)
-          return Effect.succeed({ reason: message, final, isRevoked: code === "revoked" })
-        }
-      ),
-      Effect.map(
-        Effect.promise(() => mux.draining),
-        (sentence) => ({ reason: `the edge is leaving: ${sentence}`, final: false })
-      )
-    ),
+    ended: Effect.promise(() => Promise.race([revoked, draining])),
     received: () => mux.counters.bytesReceived,
     retire: () => {
       if (isRetired) return

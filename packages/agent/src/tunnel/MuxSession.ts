@@ -113,7 +113,7 @@ export const open = Effect.fn("MuxSession.open")(function* (
 })
 
 export const end = ({ mux }: MuxSession) =>
-  Effect.map(
-    Effect.promise(() => mux.closed),
-    ({ code, sentence }) => ({ reason: `the session ended (${code}) ${sentence}`.trim(), final: false })
-  )
+  mux.closed.then(({ code, sentence }) => ({
+    reason: `the session ended (${code}) ${sentence}`.trim(),
+    final: false
+  }))

@@ -18,7 +18,7 @@ import type { Handler } from "./BrowserClients.ts"
 import * as CarrierHealth from "./CarrierHealth.ts"
 import { connect } from "./EdgeConnection.ts"
 import { discard, type EdgeLink, type LinkEnd, listen } from "./EdgeLink.ts"
-import { Leaving } from "./Leaving.ts"
+import { type Departure, Leaving } from "./Leaving.ts"
 import * as MultiProcessLinks from "./MultiProcessLinks.ts"
 import type { Serve } from "./MuxSession.ts"
 import type { ActiveStreams } from "./Origin.ts"
@@ -147,13 +147,13 @@ const serveOnce = Effect.fnUntraced(function* (registrar: Registrar, begun: Quic
   const since = metrics.now()
   const over = yield* Deferred.make<End>()
   const ended = Effect.flatMap(link.ended, (end) => Deferred.succeed(over, end))
-  const beside = yield* Effect.forEach([listen(link, metrics), ended, replace(registrar, link, over)], (one) =>
-    Effect.forkChild(one)
-  )
+  const unlisten = listen(link, metrics)
+  const beside = yield* Effect.forEach([ended, replace(registrar, link, over)], (one) => Effect.forkChild(one))
   const end = yield* Deferred.await(over).pipe(
     Effect.onInterrupt(() => events.record("disconnected", { reason: "the agent is stopping" })),
     Effect.ensuring(
       Effect.gen(function* () {
+        unlisten()
         metrics.session.live--
         if (metrics.now() - since >= heldMillis) backoff.lost()
         yield* additional.follow(undefined)
@@ -244,8 +244,14 @@ const keepRegistered = Effect.fnUntraced(function* (registrar: Registrar) {
 })
 
 /** Stays registered until `leaving`, and then until the last stream has ended. */
-const keepUntilLeft = Effect.fnUntraced(function* (registrar: Registrar, leaving: Effect.Effect<void>) {
-  yield* Effect.raceFirst(keepRegistered(registrar), leaving)
+const keepUntilLeft = Effect.fnUntraced(function* (registrar: Registrar, leaving: Departure) {
+  const keeping = yield* Effect.forkChild(keepRegistered(registrar))
+  const callOff = leaving.onBegin(() => keeping.interruptUnsafe())
+  const exit = yield* Fiber.await(keeping).pipe(
+    Effect.onInterrupt(() => Fiber.interrupt(keeping)),
+    Effect.ensuring(Effect.sync(callOff))
+  )
+  if (!leaving.hasBegun || !Exit.hasInterrupts(exit)) return yield* exit
   const links = allLinks(registrar)
   for (const link of links) link.retire()
   // A stream that was opened before the edge knew is served, too.
