@@ -6,8 +6,8 @@ import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import { Entropy } from "@catenet/platform/Entropy"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as HttpBodies from "./HttpBodies.ts"
-import type { Remembered } from "./MemoryAdapter.ts"
 import * as Passwords from "./Passwords.ts"
+import type { Remembered } from "./ProviderAdapter.ts"
 import type { RealmClient, RealmUser } from "./Realm.ts"
 import { newSecret, type RealmStore } from "./RealmStore.ts"
 
@@ -27,7 +27,7 @@ interface Route {
   readonly method: string
   readonly path: RegExp
   readonly role: string
-  readonly run: (call: Call) => void
+  readonly run: (call: Call) => void | Promise<void>
 }
 
 const representation = ({ deviceGrantEnabled, managementRoles: _roles, secret: _secret, ...client }: RealmClient) => ({
@@ -64,11 +64,11 @@ const created = (call: Call, id: string) => {
   call.response.writeHead(201, { location: `${call.url.origin}${call.url.pathname}/${id}` }).end()
 }
 
-const createClient = (call: Call) => {
+const createClient = async (call: Call) => {
   const { body, store } = call
   const clientId = text(body["clientId"], "")
   if (clientId === "") return HttpBodies.json(call.response, 400, { errorMessage: "Client id is missing" })
-  if (store.client(clientId) !== undefined)
+  if ((await store.refresh(clientId)) !== undefined)
     return HttpBodies.json(call.response, 409, { errorMessage: `Client ${clientId} already exists` })
   const publicClient = body["publicClient"] === true
   const audience = audienceOf(body["protocolMappers"])
@@ -88,30 +88,30 @@ const createClient = (call: Call) => {
     managementRoles: [],
     ...(audience === undefined ? {} : { audience })
   }
-  store.putClient(client)
+  await store.putClient(client)
   created(call, client.id)
 }
 
-const withClient = (run: (call: Call, client: RealmClient) => void) => (call: Call) => {
-  const client = call.store.clientById(call.parameter)
+const withClient = (run: (call: Call, client: RealmClient) => void | Promise<void>) => async (call: Call) => {
+  const client = await call.store.clientById(call.parameter)
   return client === undefined ? notFound(call, "Could not find client") : run(call, client)
 }
 
-const createUser = (call: Call) => {
+const createUser = async (call: Call) => {
   const email = lowerAscii(text(call.body["email"], text(call.body["username"], "")))
   if (email === "") return HttpBodies.json(call.response, 400, { errorMessage: "User name is missing" })
-  if (call.store.userBySignIn(email) !== undefined)
+  if ((await call.store.userBySignIn(email)) !== undefined)
     return HttpBodies.json(call.response, 409, { errorMessage: "User exists with same email" })
   const id = Entropy.randomUUID()
   const emailVerified = call.body["emailVerified"] === true
-  call.store.putUser({ id, username: email, email, emailVerified, name: email, managementRoles: [] })
+  await call.store.putUser({ id, username: email, email, emailVerified, name: email, managementRoles: [] })
   created(call, id)
 }
 
-const resetPassword = (call: Call) => {
-  const user = call.store.user(call.parameter)
+const resetPassword = async (call: Call) => {
+  const user = await call.store.user(call.parameter)
   if (user === undefined) return notFound(call, "User not found")
-  call.store.putUser({ ...user, passwordHash: Passwords.hash(text(call.body["value"], "")) })
+  await call.store.putUser({ ...user, passwordHash: Passwords.hash(text(call.body["value"], "")) })
   call.response.writeHead(204).end()
 }
 
@@ -121,9 +121,9 @@ const routes: ReadonlyArray<Route> = [
     method: "GET",
     path: /^\/clients$/,
     role: "manage-clients",
-    run: ({ response, store, url }) => {
+    run: async ({ response, store, url }) => {
       const clientId = url.searchParams.get("clientId")
-      const found = store.clients.filter((client) => clientId === null || client.clientId === clientId)
+      const found = (await store.clients()).filter((client) => clientId === null || client.clientId === clientId)
       HttpBodies.json(response, 200, found.map(representation))
     }
   },
@@ -137,8 +137,8 @@ const routes: ReadonlyArray<Route> = [
     method: "DELETE",
     path: /^\/clients\/([^/]+)$/,
     role: "manage-clients",
-    run: withClient((call, client) => {
-      call.store.deleteClient(client.id)
+    run: withClient(async (call, client) => {
+      await call.store.deleteClient(client)
       call.response.writeHead(204).end()
     })
   },
@@ -152,9 +152,9 @@ const routes: ReadonlyArray<Route> = [
     method: "POST",
     path: /^\/clients\/([^/]+)\/client-secret$/,
     role: "manage-clients",
-    run: withClient((call, client) => {
+    run: withClient(async (call, client) => {
       const secret = newSecret()
-      call.store.putClient({ ...client, secret })
+      await call.store.putClient({ ...client, secret })
       HttpBodies.json(call.response, 200, { type: "secret", value: secret })
     })
   },
@@ -162,8 +162,8 @@ const routes: ReadonlyArray<Route> = [
     method: "GET",
     path: /^\/users$/,
     role: "manage-users",
-    run: ({ response, store, url }) => {
-      const user = store.userBySignIn(url.searchParams.get("email") ?? url.searchParams.get("username") ?? "")
+    run: async ({ response, store, url }) => {
+      const user = await store.userBySignIn(url.searchParams.get("email") ?? url.searchParams.get("username") ?? "")
       HttpBodies.json(response, 200, user === undefined ? [] : [userRepresentation(user)])
     }
   },
@@ -173,8 +173,8 @@ const routes: ReadonlyArray<Route> = [
     method: "GET",
     path: /^\/users\/([^/]+)\/consents$/,
     role: "manage-users",
-    run: ({ parameter, remembered, response }) => {
-      const consents = remembered.consents(parameter).map(({ at, clientId, clientName, resources }) => ({
+    run: async ({ parameter, remembered, response }) => {
+      const consents = (await remembered.consents(parameter)).map(({ at, clientId, clientName, resources }) => ({
         clientId,
         clientName,
         grantedClientScopes: [],
@@ -189,9 +189,9 @@ const routes: ReadonlyArray<Route> = [
     method: "DELETE",
     path: /^\/users\/([^/]+)\/consents\/(.+)$/,
     role: "manage-users",
-    run: (call) => {
+    run: async (call) => {
       const { more, parameter, remembered, response } = call
-      if (!remembered.revoke(parameter, decodeURIComponent(more)))
+      if (!(await remembered.revoke(parameter, decodeURIComponent(more))))
         return notFound(call, "Consent nor offline token not found")
       response.writeHead(204).end()
     }

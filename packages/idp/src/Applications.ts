@@ -8,6 +8,7 @@ import { addressBlock } from "@catenet/platform/IpAddress"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { TokenBuckets } from "@catenet/platform/TokenBuckets"
 import Provider, { type AdapterPayload, type ClientMetadata, errors, interactionPolicy } from "oidc-provider"
+import type { RealmState } from "./RealmState.ts"
 
 /** Applications that have registered themselves and to which nobody has agreed yet. */
 export const maxRegistered = 2000
@@ -38,11 +39,18 @@ interface Registered {
   readonly leave: () => void
 }
 
+/** Where nothing is kept but in memory. */
+const unkept: Pick<RealmState["applications"], "holderOf" | "remove"> = {
+  holderOf: (network) => network,
+  remove: async () => undefined
+}
+
 /**
- * Kept in memory, as are the sign-ins of the applications. Until somebody has agreed to a sign-in, an application has one of the places
- * that networks share; from then on it has one of those that accounts share, which no stranger can take.
+ * At hand in memory, as the realm's state keeps them. Until somebody has agreed to a sign-in, an application has one of the places that
+ * networks share; from then on it has one of those that accounts share, which no stranger can take.
  */
 export class Registrations {
+  readonly #kept: typeof unkept
   readonly #places = new FairPlaces(maxRegistered)
   readonly #agreedPlaces = new FairPlaces(maxAgreed)
   readonly #rate = new TokenBuckets(registrationsPerMinute)
@@ -50,22 +58,42 @@ export class Registrations {
   readonly #waiting = new Map<string, Registered>()
   readonly #agreed = new Map<string, Registered>()
 
+  constructor(kept = unkept) {
+    this.#kept = kept
+  }
+
+  static async open(kept: RealmState["applications"]): Promise<Registrations> {
+    const registrations = new Registrations(kept)
+    for (const { agreed, holder, id, payload } of await kept.all()) {
+      registrations.#take(id, holder, payload as AdapterPayload)
+      if (agreed !== undefined) registrations.agreed(id, agreed.by, agreed.seconds)
+    }
+    return registrations
+  }
+
   find(id: string): AdapterPayload | undefined {
     return (this.#agreed.get(id) ?? this.#waiting.get(id))?.payload
   }
 
-  /** `from` is the network that registers it. */
-  add(id: string, payload: AdapterPayload, from = addressBlock(Provider.ctx?.req.socket.remoteAddress ?? "")): void {
+  /** `from` is the network that registers it. Answers by what it is kept. */
+  add(id: string, payload: AdapterPayload, from = addressBlock(Provider.ctx?.req.socket.remoteAddress ?? "")): string {
     if (!isModest(payload))
       throw new errors.InvalidClientMetadata("grant_types may have authorization_code and refresh_token")
     if (!this.#rate.take(from, Scheduler.monotonicMillis()).allowed) throw new TooManyRegistrations()
-    const holder = { isIdle: () => true, evict: () => void this.#waiting.delete(id) }
+    const holder = this.#kept.holderOf(from)
+    if (!this.#take(id, holder, payload)) throw new TooManyRegistrations()
+    return holder
+  }
+
+  #take(id: string, from: string, payload: AdapterPayload): boolean {
+    const holder = { isIdle: () => true, evict: () => this.#drop(this.#waiting, id) }
     // Where every place is another network's, a network that has none still gets the place of the oldest.
     const leave =
       this.#places.take(from, holder) ??
       (this.#places.heldBy(from) === 0 && this.#dropOldest() ? this.#places.take(from, holder) : undefined)
-    if (leave === undefined) throw new TooManyRegistrations()
+    if (leave === undefined) return false
     this.#waiting.set(id, { payload, leave })
+    return true
   }
 
   /** Somebody has agreed to a sign-in of an application, which holds for so many seconds. */
@@ -75,7 +103,7 @@ export class Registrations {
     const ends = Scheduler.monotonicMillis() + seconds * 1000
     const holder = {
       isIdle: () => ends <= Scheduler.monotonicMillis(),
-      evict: () => void this.#agreed.delete(id)
+      evict: () => this.#drop(this.#agreed, id)
     }
     const leave = this.#agreedPlaces.take(accountId, holder)
     if (leave === undefined) return
@@ -89,7 +117,14 @@ export class Registrations {
     if (oldest === undefined) return false
     const [id, { leave }] = oldest
     leave()
-    return this.#waiting.delete(id)
+    this.#drop(this.#waiting, id)
+    return true
+  }
+
+  #drop(from: Map<string, Registered>, id: string): void {
+    from.delete(id)
+    // It is gone from memory at once; one that could not be removed comes back at the next start.
+    void this.#kept.remove(id).catch(() => undefined)
   }
 }
 

@@ -1,31 +1,38 @@
 /**
- * One realm on one port of loopback: `<origin>/realms/<realm>` is the issuer, `<origin>/admin/realms/<realm>` the admin
- * REST. For development and tests; it keeps sessions in memory and is not a place for other people's passwords.
+ * One realm on one port: `<origin>/realms/<realm>` is the issuer, `<origin>/admin/realms/<realm>` the admin REST. With a
+ * folder alone it is for development, as sessions are in memory; `RealmOptions.state` keeps everything elsewhere.
  */
 import { Http } from "@catenet/platform/Http"
+import { addressBlock } from "@catenet/platform/IpAddress"
 import { Scheduler } from "@catenet/platform/Scheduler"
+import { TokenBuckets } from "@catenet/platform/TokenBuckets"
 import { createLocalJWKSet, errors as joseErrors, type JWTPayload, jwtVerify } from "jose"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type Provider from "oidc-provider"
 import * as AdminApi from "./AdminApi.ts"
 import * as Applications from "./Applications.ts"
 import * as HttpBodies from "./HttpBodies.ts"
-import { protocol, resource, scopes, userClaims } from "./KeycloakShape.ts"
-import * as MemoryAdapter from "./MemoryAdapter.ts"
+import { Interactions } from "./Interactions.ts"
+import { protocol, userClaims } from "./KeycloakShape.ts"
 import * as Pages from "./Pages.ts"
 import * as RealmProvider from "./Provider.ts"
-import type { RealmOptions } from "./Realm.ts"
+import * as ProviderAdapter from "./ProviderAdapter.ts"
+import type { RealmOptions } from "./RealmOptions.ts"
 import { RealmStore } from "./RealmStore.ts"
 import { SignInAttempts } from "./SignInAttempts.ts"
 import { textsFor } from "./Texts.ts"
 
-type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>
+/** Sign-ins that one network begins, each of which is kept for an hour. */
+export const signInsPerMinute = 120
+const begins = /^(?:\/protocol\/openid-connect\/(?:auth|registrations|ext\/par)|\/device)(?:\/|$)/u
 
 export interface IdentityProvider {
   readonly issuer: string
   readonly origin: string
   readonly port: number
   readonly store: RealmStore
+  /** Replaces keys that have signed for long enough; to be called from time to time. */
+  readonly rotate: () => Promise<void>
   /** It is about to stop, and says so to load balancers (`/health/ready`, as Keycloak does). */
   readonly leave: () => void
   /** Stops listening, and ends the connections that are left after so long. */
@@ -42,8 +49,10 @@ const listen = (server: Server, host: string, port: number) =>
     })
   })
 
-const publicKeys = ({ signingKey: { kty, n, e, kid, alg, use } }: RealmStore) =>
-  createLocalJWKSet({ keys: [{ kty, n, e, kid, alg, use }].map((key) => JSON.parse(JSON.stringify(key))) })
+const publicKeys = ({ keys: { signing } }: RealmStore) =>
+  createLocalJWKSet({
+    keys: signing.map(({ alg, e, kid, kty, n, use }) => JSON.parse(JSON.stringify({ alg, e, kid, kty, n, use })))
+  })
 
 const managementRoles = (claims: JWTPayload): ReadonlyArray<string> => {
   const access = claims["resource_access"]
@@ -53,30 +62,16 @@ const managementRoles = (claims: JWTPayload): ReadonlyArray<string> => {
   return Array.isArray(roles) ? roles.filter((role): role is string => typeof role === "string") : []
 }
 
-/**
- * Ends what another person signed in to in the same browser. The provider would do that by a page that posts itself, which
- * needs a script, and no script runs here.
- */
-const makeRoom = async (provider: Provider, interaction: Interaction, accountId: string) => {
-  const uid = interaction.session?.uid
-  const session = uid === undefined ? undefined : await provider.Session.findByUid(uid)
-  if (session?.accountId === undefined || session.accountId === accountId) return
-  session.accountId = undefined
-  session.authorizations = undefined
-  await session.persist()
-  // It would be compared with the session.
-  interaction.session = undefined
-  await interaction.persist()
-}
-
 /** Starts the realm. Rejects when the port is taken. */
 export const start = async (options: RealmOptions): Promise<IdentityProvider> => {
   const store = await RealmStore.open(options)
   const attempts = new SignInAttempts(store)
-  const remembered = MemoryAdapter.make(store)
-  const keys = publicKeys(store)
+  const remembered = await ProviderAdapter.make(store)
+  const interactions = new Interactions(options, store, attempts)
+  let keys = publicKeys(store)
   const base = `/realms/${options.realm}`
   const adminBase = `/admin/realms/${options.realm}`
+  const begun = new TokenBuckets(signInsPerMinute)
   let origin = ""
   let leaving = false
   let provider: Provider | undefined
@@ -97,65 +92,10 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
 
   const userinfo = async (request: IncomingMessage, response: ServerResponse) => {
     const claims = await bearerClaims(request)
-    const user = claims?.sub === undefined ? undefined : store.user(claims.sub)
+    const user = claims?.sub === undefined ? undefined : await store.user(claims.sub)
     if (user !== undefined) return HttpBodies.json(response, 200, userClaims(user))
     response.setHeader("www-authenticate", 'Bearer error="invalid_token"')
     HttpBodies.json(response, 401, { error: "invalid_token" })
-  }
-
-  /** Asks a person about an application, or passes on the answer. */
-  const consent = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    { params, session }: Interaction,
-    form: URLSearchParams | undefined
-  ) => {
-    const clientId = String(params["client_id"])
-    const user = store.user(session?.accountId ?? "")
-    if (provider === undefined || user === undefined) return
-    if (form?.get("answer") === "yes") {
-      const grant = new provider.Grant({ clientId, accountId: user.id })
-      grant.addOIDCScope(scopes)
-      grant.addResourceScope(String(params["resource"] ?? resource), scopes)
-      return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } })
-    }
-    if (form?.get("answer") === "no") {
-      const denied = { error: "access_denied", error_description: "The person did not agree" }
-      return provider.interactionFinished(request, response, denied, { mergeWithLastSubmission: false })
-    }
-    const texts = textsFor(params["ui_locales"], request.headers["accept-language"])
-    const client = await provider.Client.find(clientId)
-    const asked = Applications.requestOf(clientId, client?.clientName, params)
-    const body = Pages.consent(texts, {
-      action: new URL(request.url ?? "/", origin).pathname,
-      account: user.email,
-      ...asked
-    })
-    HttpBodies.html(response, 200, RealmProvider.contentSecurityPolicy, body)
-  }
-
-  const interaction = async (request: IncomingMessage, response: ServerResponse, path: string) => {
-    if (provider === undefined) return
-    const begun = await provider.interactionDetails(request, response)
-    const form = request.method === "POST" ? new URLSearchParams(await HttpBodies.readText(request)) : undefined
-    if (begun.prompt.name === "consent") return consent(request, response, begun, form)
-    const { remoteAddress } = request.socket
-    const user =
-      form && (await attempts.authenticate(remoteAddress, form.get("username") ?? "", form.get("password") ?? ""))
-    const isRefused = user !== undefined && "retryAfter" in user
-    if (user !== undefined && !isRefused) {
-      await makeRoom(provider, begun, user.id)
-      const login = { accountId: user.id, remember: true, amr: ["pwd"] }
-      return provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false })
-    }
-    const hint = begun.params["login_hint"]
-    const name = form?.get("username") ?? (typeof hint === "string" ? hint : "")
-    const texts = textsFor(begun.params["ui_locales"], request.headers["accept-language"])
-    const problem = form === undefined ? undefined : isRefused ? texts.tooMany : texts.refused
-    const body = Pages.signIn(texts, { action: path, name, problem })
-    if (isRefused) response.setHeader("retry-after", String(user.retryAfter))
-    const status = form === undefined ? 200 : isRefused ? 429 : 401
-    HttpBodies.html(response, status, RealmProvider.contentSecurityPolicy, body)
   }
 
   /** What the provider would read of a proxy is ours to say, not a visitor's. */
@@ -167,6 +107,7 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (options.publicUrl !== undefined) behindTls(request, options.publicUrl)
+    response.setHeader("referrer-policy", "no-referrer")
     const url = new URL(request.url ?? "/", origin)
     // Clients of OAuth look for the metadata in front of the issuer's path (RFC 8414 section 3.1).
     const path = url.pathname
@@ -183,9 +124,15 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     if (path === "/health/ready")
       return HttpBodies.json(response, leaving ? 503 : 200, { status: leaving ? "DOWN" : "UP" })
     if (path === `${base}${protocol}/userinfo`) return userinfo(request, response)
-    if (path.startsWith(`${base}/interaction/`)) return interaction(request, response, path)
+    if (path.startsWith(`${base}/interaction/`) && provider !== undefined)
+      return interactions.answer(provider, request, response, path)
     if (!path.startsWith(`${base}/`) || oidc === undefined)
       return HttpBodies.json(response, 404, { error: "Realm does not exist" })
+    if (options.state !== undefined && begins.test(path.slice(base.length))) {
+      const from = addressBlock(request.socket.remoteAddress ?? "")
+      const { allowed, retryAfter } = begun.take(from, Scheduler.monotonicMillis())
+      if (!allowed) return tooMany(request, response, retryAfter)
+    }
     // The registration form of Keycloak is the sign-in form here.
     const rewritten = path.replace(`${protocol}/registrations`, `${protocol}/auth`)
     Object.assign(request, {
@@ -193,6 +140,13 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
       url: `${rewritten.slice(base.length)}${url.search}`
     })
     await oidc(request, response)
+  }
+
+  const tooMany = (request: IncomingMessage, response: ServerResponse, retryAfter: number) => {
+    const texts = textsFor(undefined, request.headers["accept-language"])
+    response.setHeader("retry-after", String(retryAfter))
+    const body = Pages.sentence(texts, texts.failed, texts.tooManySignIns)
+    HttpBodies.html(response, 429, RealmProvider.contentSecurityPolicy, body)
   }
 
   const failed = (request: IncomingMessage, response: ServerResponse) => () => {
@@ -206,14 +160,22 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
   options.prepare?.(server)
   const port = await listen(server, options.host, options.port)
   origin = options.publicUrl ?? `http://${options.host === "127.0.0.1" ? "localhost" : options.host}:${port}`
-  provider = RealmProvider.make(`${origin}${base}`, options, store, attempts, remembered)
-  provider.proxy = options.publicUrl !== undefined
-  oidc = provider.callback()
+  /** With the keys of now. */
+  const begin = () => {
+    keys = publicKeys(store)
+    provider = RealmProvider.make(`${origin}${base}`, options, store, attempts, remembered)
+    provider.proxy = options.publicUrl !== undefined
+    oidc = provider.callback()
+  }
+  begin()
   return {
     issuer: `${origin}${base}`,
     origin,
     port,
     store,
+    rotate: async () => {
+      if (await store.rotate()) begin()
+    },
     leave: () => {
       leaving = true
     },

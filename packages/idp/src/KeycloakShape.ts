@@ -1,6 +1,7 @@
 /** What makes the provider look like a Keycloak realm: its paths, the claims of its users, the form of its access tokens. */
 import type { ResourceServer } from "oidc-provider"
-import type { RealmOptions, RealmUser } from "./Realm.ts"
+import type { RealmUser } from "./Realm.ts"
+import type { RealmOptions } from "./RealmOptions.ts"
 import type { RealmStore } from "./RealmStore.ts"
 
 export const protocol = "/protocol/openid-connect"

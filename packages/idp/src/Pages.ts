@@ -15,20 +15,45 @@ input { color: inherit; background: var(--panel); border: 1px solid var(--contro
 input[type=hidden] { display: none }
 button { font-weight: 650; cursor: pointer; border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent) }
 .panel > :last-child { margin-bottom: 0 }
+details { margin-top: 20px }
+summary { cursor: pointer; color: var(--accent); margin-bottom: 12px }
 button.other { margin-top: 12px; background: transparent; color: var(--accent) }
 [role=alert] { color: var(--rot) }`
 
 const page = ({ language }: Texts, title: string, panel: Markup): string =>
   panelPage({ language, title, sheet: style, panel })
 
-export const signIn = (
-  texts: Texts,
-  options: { readonly action: string; readonly name: string; readonly problem: string | undefined }
-): string =>
+const alert = (problem: string | undefined) =>
+  problem === undefined ? undefined : markup`<p role="alert">${problem}</p>`
+
+const password = (texts: Texts, isRequired: boolean) =>
+  markup`<label for="password">${texts.password}</label><input id="password" name="password" type="password" autocomplete="current-password"${isRequired ? markup` required` : undefined}>`
+
+interface SignIn {
+  readonly action: string
+  readonly name: string
+  readonly problem: string | undefined
+  /** Whether a code can be mailed. */
+  readonly byMail: boolean
+}
+
+export const signIn = (texts: Texts, { action, byMail, name, problem }: SignIn): string =>
   page(
     texts,
     texts.signIn,
-    markup`${options.problem === undefined ? undefined : markup`<p role="alert">${options.problem}</p>`}<form method="post" action="${options.action}"><label for="username">${texts.email}</label><input id="username" name="username" autocomplete="username" required value="${options.name}"><label for="password">${texts.password}</label><input id="password" name="password" type="password" autocomplete="current-password" required><button type="submit">${texts.signIn}</button></form>`
+    markup`${alert(problem)}<form method="post" action="${action}"><label for="username">${texts.email}</label><input id="username" name="username" autocomplete="username" required value="${name}">${
+      byMail
+        ? markup`<button type="submit" name="by" value="mail">${texts.byMail}</button><details${problem === texts.refused ? markup` open` : undefined}><summary>${texts.byPassword}</summary>${password(texts, false)}<button type="submit" name="by" value="password" class="other">${texts.signIn}</button></details>`
+        : markup`${password(texts, true)}<button type="submit">${texts.signIn}</button>`
+    }</form>`
+  )
+
+/** Asks for the code that was mailed. */
+export const code = (texts: Texts, { action, name, problem }: Omit<SignIn, "byMail">): string =>
+  page(
+    texts,
+    texts.signIn,
+    markup`${alert(problem)}<p>${texts.codeSent(name)}</p><form method="post" action="${action}"><input type="hidden" name="username" value="${name}"><label for="code">${texts.code}</label><input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="20" required autofocus><button type="submit" name="by" value="code">${texts.signIn}</button><button type="submit" name="by" value="mail" class="other" formnovalidate>${texts.codeAgain}</button></form>`
   )
 
 /** Asks whether an application may sign in as somebody. */

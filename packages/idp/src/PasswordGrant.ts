@@ -1,7 +1,7 @@
 /** The resource owner password grant (RFC 6749 section 4.3), which Keycloak still offers and command lines still use. */
 import { type Provider, errors } from "oidc-provider"
 import { resource, resourceServer } from "./KeycloakShape.ts"
-import type { RealmOptions } from "./Realm.ts"
+import type { RealmOptions } from "./RealmOptions.ts"
 import type { RealmStore } from "./RealmStore.ts"
 import type { SignInAttempts } from "./SignInAttempts.ts"
 

@@ -4,10 +4,10 @@ import { createHash } from "node:crypto"
 import Provider, { type Configuration, errors } from "oidc-provider"
 import * as Applications from "./Applications.ts"
 import { protocol, resource, resourceServer, scopes, userClaims } from "./KeycloakShape.ts"
-import type * as MemoryAdapter from "./MemoryAdapter.ts"
 import * as Pages from "./Pages.ts"
 import * as PasswordGrant from "./PasswordGrant.ts"
-import type { RealmOptions } from "./Realm.ts"
+import type * as ProviderAdapter from "./ProviderAdapter.ts"
+import type { RealmOptions } from "./RealmOptions.ts"
 import type { RealmStore } from "./RealmStore.ts"
 import type { SignInAttempts } from "./SignInAttempts.ts"
 import { textsFor } from "./Texts.ts"
@@ -15,8 +15,8 @@ import { textsFor } from "./Texts.ts"
 const managementAccess = (roles: ReadonlyArray<string>) =>
   roles.length === 0 ? {} : { resource_access: { "realm-management": { roles } } }
 
-const accessTokenClaims = (store: RealmStore, clientId: string, accountId: string | undefined) => {
-  const user = accountId === undefined ? undefined : store.user(accountId)
+const accessTokenClaims = async (store: RealmStore, clientId: string, accountId: string | undefined) => {
+  const user = accountId === undefined ? undefined : await store.user(accountId)
   if (user !== undefined) return { ...userClaims(user), ...managementAccess(user.managementRoles) }
   const client = store.client(clientId)
   return {
@@ -87,7 +87,7 @@ const deviceFlow: NonNullable<NonNullable<Configuration["features"]>["deviceFlow
 const configuration = (
   options: RealmOptions,
   store: RealmStore,
-  { adapter }: MemoryAdapter.Remembered
+  { adapter }: ProviderAdapter.Remembered
 ): Configuration => ({
   adapter,
   // Its redirects may lead to a program on the person's machine; the realm's own clients say otherwise.
@@ -95,8 +95,8 @@ const configuration = (
   clientBasedCORS: (_ctx, origin, client) =>
     store.client(client.clientId) === undefined &&
     client.redirectUris?.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin) === true,
-  jwks: { keys: [store.signingKey] },
-  cookies: { keys: [store.cookieKey] },
+  jwks: { keys: [...store.keys.signing] },
+  cookies: { keys: [...store.keys.cookies] },
   clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
   responseTypes: ["code"],
   pkce: { required: (_ctx, { clientId }) => store.client(clientId) === undefined },
@@ -117,8 +117,8 @@ const configuration = (
     code_verification: "/device"
   },
   interactions: interactions(options.realm, store),
-  findAccount: (_ctx, id) => {
-    const user = store.user(id)
+  findAccount: async (_ctx, id) => {
+    const user = await store.user(id)
     return user === undefined ? undefined : { accountId: id, claims: async () => userClaims(user) }
   },
   // A sign-in grants a client of this realm what it asks for; for others a person has agreed just now.
@@ -140,7 +140,7 @@ const configuration = (
   issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed("refresh_token"),
   formats: {
     customizers: {
-      jwt: (_ctx, token, jwt) => {
+      jwt: async (_ctx, token, jwt) => {
         const accountId = "accountId" in token && typeof token.accountId === "string" ? token.accountId : undefined
         const clientId = token.clientId ?? ""
         jwt.header = { ...jwt.header, typ: "JWT" }
@@ -148,7 +148,7 @@ const configuration = (
           typ: "Bearer",
           azp: clientId,
           realm_access: { roles: [`default-roles-${options.realm}`] },
-          ...accessTokenClaims(store, clientId, accountId)
+          ...(await accessTokenClaims(store, clientId, accountId))
         })
         if (isForHost(jwt.payload["aud"])) Reflect.deleteProperty(jwt.payload, "resource_access")
       }
@@ -227,13 +227,14 @@ export const make = (
   options: RealmOptions,
   store: RealmStore,
   attempts: SignInAttempts,
-  remembered: MemoryAdapter.Remembered
+  remembered: ProviderAdapter.Remembered
 ): Provider => {
   const provider = new Provider(issuer, configuration(options, store, remembered))
   PasswordGrant.register(provider, options, store, attempts)
   provider.use(async (ctx, next) => {
     ctx.set("Content-Security-Policy", contentSecurityPolicy)
     ctx.set("X-Content-Type-Options", "nosniff")
+    ctx.set("Referrer-Policy", "no-referrer")
     await next()
     const form = selfPosting(ctx.body)
     if (form !== undefined)

@@ -1,133 +1,107 @@
-/** The realm's memory: one file, replaced as a whole, with the signing key, the cookie key, the clients and the users. */
+/**
+ * The clients and users of a realm, over its state. Clients that a request has to do with are at hand without waiting:
+ * `refresh` reads one before the provider looks at it, so that a change takes effect at the next request.
+ */
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import { Entropy } from "@catenet/platform/Entropy"
-import { Files } from "@catenet/platform/Files"
-import * as PrivateFile from "@catenet/platform/PrivateFile"
-import { exportJWK, generateKeyPair, type JWK } from "jose"
-import { join } from "node:path"
+import * as FileState from "./FileState.ts"
 import * as Passwords from "./Passwords.ts"
-import type { DeclaredClient, DeclaredUser, RealmClient, RealmOptions, RealmUser } from "./Realm.ts"
-
-interface Content {
-  readonly signingKey: JWK
-  readonly cookieKey: string
-  readonly clients: ReadonlyArray<RealmClient>
-  readonly users: ReadonlyArray<RealmUser>
-}
-
-const newContent = async (): Promise<Content> => {
-  const { privateKey } = await generateKeyPair("RS256", { extractable: true })
-  const key = await exportJWK(privateKey)
-  return {
-    signingKey: { ...key, use: "sig", alg: "RS256", kid: Entropy.randomBytes(12).toString("base64url") },
-    cookieKey: Entropy.randomBytes(32).toString("base64url"),
-    clients: [],
-    users: []
-  }
-}
-
-/** The realm's file is there and says nothing that can be used. */
-class RealmUnreadable extends Error {
-  readonly code = "no realm in JSON"
-  readonly path: string
-
-  constructor(path: string, cause: unknown) {
-    super(`${path} holds no realm`, { cause })
-    this.path = path
-  }
-}
-
-const contentAt = (path: string): Content => {
-  const text = Files.readFileSync(path, "utf8")
-  try {
-    const content = JSON.parse(text) as Content
-    if (Array.isArray(content.clients) && Array.isArray(content.users)) return content
-  } catch (cause) {
-    throw new RealmUnreadable(path, cause)
-  }
-  throw new RealmUnreadable(path, undefined)
-}
+import type { RealmClient, RealmUser } from "./Realm.ts"
+import * as RealmKeys from "./RealmKeys.ts"
+import type { DeclaredClient, DeclaredUser, RealmOptions } from "./RealmOptions.ts"
+import type { RealmState } from "./RealmState.ts"
 
 /** A secret of the length that Keycloak makes. */
 export const newSecret = (): string => Entropy.randomBytes(24).toString("base64url")
 
 export class RealmStore {
-  readonly #path: string
-  #content: Content
+  readonly state: RealmState
+  readonly #clients = new Map<string, RealmClient>()
+  #keys: RealmKeys.RealmKeys
 
-  private constructor(path: string, content: Content) {
-    this.#path = path
-    this.#content = content
+  private constructor(state: RealmState, keys: RealmKeys.RealmKeys) {
+    this.state = state
+    this.#keys = keys
   }
 
   static async open(options: RealmOptions): Promise<RealmStore> {
-    Files.mkdirSync(options.folder, { recursive: true, mode: 0o700 })
-    const path = join(options.folder, "realm.json")
-    const content: Content = Files.existsSync(path) ? contentAt(path) : await newContent()
-    const store = new RealmStore(path, content)
-    for (const client of options.clients) store.#declareClient(client)
-    for (const user of options.users) store.#declareUser(user)
-    store.#save()
+    const state = options.state ?? FileState.open(options.folder)
+    if (options.state !== undefined && FileState.isThere(options.folder) && (await state.keys.all()).length === 0)
+      await FileState.copyTo(state, options.folder)
+    const store = new RealmStore(state, await RealmKeys.rotate(state))
+    for (const client of options.clients) await store.#declareClient(client)
+    for (const user of options.users) await store.#declareUser(user)
     return store
   }
 
-  get signingKey(): JWK {
-    return this.#content.signingKey
+  get keys(): RealmKeys.RealmKeys {
+    return this.#keys
   }
 
-  get cookieKey(): string {
-    return this.#content.cookieKey
+  /** Whether other keys are used from now on. */
+  async rotate(): Promise<boolean> {
+    const before = this.#keys
+    this.#keys = await RealmKeys.rotate(this.state)
+    return this.#keys.signing[0]?.kid !== before.signing[0]?.kid || this.#keys.cookies[0] !== before.cookies[0]
   }
 
-  get clients(): ReadonlyArray<RealmClient> {
-    return this.#content.clients
+  clients(): Promise<ReadonlyArray<RealmClient>> {
+    return this.state.clients.all()
   }
 
+  /** As it was when it was last read. */
   client(clientId: string): RealmClient | undefined {
-    return this.#content.clients.find((client) => client.clientId === clientId)
+    return this.#clients.get(clientId)
   }
 
-  clientById(id: string): RealmClient | undefined {
-    return this.#content.clients.find((client) => client.id === id)
+  /** Reads a client anew. */
+  async refresh(clientId: string): Promise<RealmClient | undefined> {
+    const client = await this.state.clients.byClientId(clientId)
+    if (client === undefined) this.#clients.delete(clientId)
+    else this.#clients.set(clientId, client)
+    return client
   }
 
-  putClient(client: RealmClient): void {
-    const others = this.#content.clients.filter((other) => other.id !== client.id)
-    this.#content = { ...this.#content, clients: [...others, client] }
-    this.#save()
+  async clientById(id: string): Promise<RealmClient | undefined> {
+    return (await this.clients()).find((client) => client.id === id)
   }
 
-  deleteClient(id: string): void {
-    this.#content = { ...this.#content, clients: this.#content.clients.filter((client) => client.id !== id) }
-    this.#save()
+  async putClient(client: RealmClient): Promise<void> {
+    await this.state.clients.put(client)
+    this.#clients.set(client.clientId, client)
   }
 
-  user(id: string): RealmUser | undefined {
-    return this.#content.users.find((user) => user.id === id)
+  async deleteClient({ clientId, id }: RealmClient): Promise<void> {
+    await this.state.clients.remove(id)
+    this.#clients.delete(clientId)
   }
 
-  userBySignIn(name: string): RealmUser | undefined {
-    const wanted = lowerAscii(name.trim())
-    return this.#content.users.find((user) => user.email === wanted || user.username === wanted)
+  user(id: string): Promise<RealmUser | undefined> {
+    return this.state.users.byId(id)
   }
 
-  putUser(user: RealmUser): void {
-    const others = this.#content.users.filter((other) => other.id !== user.id)
-    this.#content = { ...this.#content, users: [...others, user] }
-    this.#save()
+  userBySignIn(name: string): Promise<RealmUser | undefined> {
+    return this.state.users.bySignIn(lowerAscii(name.trim()))
+  }
+
+  putUser(user: RealmUser): Promise<void> {
+    return this.state.users.put(user)
   }
 
   /** The user that signs in with this name and password. */
   async authenticate(name: string, password: string): Promise<RealmUser | undefined> {
-    const user = this.userBySignIn(name)
-    return (await Passwords.matches(password, user?.passwordHash)) ? user : undefined
+    const user = await this.userBySignIn(name)
+    if (!(await Passwords.matches(password, user?.passwordHash)) || user?.passwordHash === undefined) return undefined
+    // So that all take the same time, and an old one does not say that it is somebody's.
+    if (!Passwords.isCurrent(user.passwordHash)) await this.putUser({ ...user, passwordHash: Passwords.hash(password) })
+    return user
   }
 
-  #declareClient(declared: DeclaredClient): void {
-    const known = this.client(declared.clientId)
+  async #declareClient(declared: DeclaredClient): Promise<void> {
+    const known = await this.refresh(declared.clientId)
     const publicClient = declared.publicClient ?? false
     const secret = declared.secret ?? known?.secret ?? newSecret()
-    this.putClient({
+    await this.putClient({
       id: known?.id ?? Entropy.randomUUID(),
       name: declared.clientId,
       enabled: true,
@@ -144,12 +118,15 @@ export class RealmStore {
     })
   }
 
-  #declareUser(declared: DeclaredUser): void {
+  async #declareUser(declared: DeclaredUser): Promise<void> {
     const email = lowerAscii(declared.email)
-    const known = this.userBySignIn(email)
+    const known = await this.userBySignIn(email)
     const { passwordHash } = known ?? {}
-    const unchanged = passwordHash !== undefined && Passwords.matchesSync(declared.password, passwordHash)
-    this.putUser({
+    const unchanged =
+      passwordHash !== undefined &&
+      Passwords.isCurrent(passwordHash) &&
+      Passwords.matchesSync(declared.password, passwordHash)
+    await this.putUser({
       id: known?.id ?? Entropy.randomUUID(),
       username: email,
       email,
@@ -158,9 +135,5 @@ export class RealmStore {
       passwordHash: unchanged ? passwordHash : Passwords.hash(declared.password),
       managementRoles: declared.managementRoles ?? []
     })
-  }
-
-  #save(): void {
-    PrivateFile.replaceNow(this.#path, JSON.stringify(this.#content, null, 2))
   }
 }

@@ -8,6 +8,17 @@ const english = {
   password: "Password",
   refused: "This e-mail address and password do not belong together.",
   tooMany: "Too many wrong passwords came from your network. Wait a minute, then try again.",
+  byMail: "E-mail me a code",
+  byPassword: "Use a password",
+  code: "Code from the e-mail",
+  codeSent: (email: string) =>
+    `If ${email} may sign in here, a code is on its way. It works for 10 minutes, on this page only.`,
+  codeAgain: "Send another code",
+  codeWrong: "This is not the code. After five wrong codes you need another one.",
+  codeEnded: "This code no longer works. Ask for another one.",
+  tooManyMails: "Too many codes were asked for from your network. Try again later.",
+  tooManyCodes: "Too many wrong codes came from your network. Wait a minute, then try again.",
+  tooManySignIns: "Too many sign-ins were begun from your network. Wait a minute, then try again.",
   failed: "This did not work",
   notOpen: "The sign-in is no longer open. Start again from the application.",
   device: "Connect a device",
@@ -45,6 +56,19 @@ const german: Texts = {
   refused: "Diese E-Mail-Adresse und dieses Passwort gehören nicht zusammen.",
   tooMany:
     "Aus Ihrem Netz kamen zu viele falsche Passwörter. Warten Sie eine Minute und versuchen Sie es dann noch einmal.",
+  byMail: "Code per E-Mail schicken",
+  byPassword: "Ein Passwort benutzen",
+  code: "Code aus der E-Mail",
+  codeSent: (email) =>
+    `Wenn ${email} sich hier anmelden darf, ist ein Code unterwegs. Er gilt 10 Minuten, nur auf dieser Seite.`,
+  codeAgain: "Noch einen Code schicken",
+  codeWrong: "Das ist nicht der Code. Nach fünf falschen Codes brauchen Sie einen neuen.",
+  codeEnded: "Dieser Code gilt nicht mehr. Fordern Sie einen neuen an.",
+  tooManyMails: "Aus Ihrem Netz wurden zu viele Codes angefordert. Versuchen Sie es später noch einmal.",
+  tooManyCodes:
+    "Aus Ihrem Netz kamen zu viele falsche Codes. Warten Sie eine Minute und versuchen Sie es dann noch einmal.",
+  tooManySignIns:
+    "Aus Ihrem Netz wurden zu viele Anmeldungen begonnen. Warten Sie eine Minute und versuchen Sie es dann noch einmal.",
   failed: "Das hat nicht geklappt",
   notOpen: "Die Anmeldung ist nicht mehr offen. Beginnen Sie in der Anwendung von vorn.",
   device: "Ein Gerät verbinden",

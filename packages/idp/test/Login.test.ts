@@ -141,8 +141,8 @@ describe("signing in", () => {
   })
 
   it("lets another person sign in where one has signed in already", async () => {
-    idp().store.putUser({
-      ...(idp().store.userBySignIn(ada.email) ?? assert.fail("no user")),
+    await idp().store.putUser({
+      ...((await idp().store.userBySignIn(ada.email)) ?? assert.fail("no user")),
       id: "7b0c3b6e-0000-4000-8000-000000000001",
       username: "vera@example.test",
       email: "vera@example.test"

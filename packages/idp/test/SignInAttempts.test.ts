@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import type { RealmUser } from "../src/Realm.ts"
-import { SignInAttempts } from "../src/SignInAttempts.ts"
+import { SignInAttempts, wrongPerAccount } from "../src/SignInAttempts.ts"
 
 const wrongPerMinute = 30
 
@@ -34,6 +34,19 @@ describe("attempts to sign in", () => {
     assert.strictEqual(reads(), read, "none of them was read")
     assert.strictEqual(await at("192.0.2.2", "right"), ada)
     assert.strictEqual(await at("2001:db8::1", "right"), ada)
+  })
+
+  it("for one account are 100 wrong ones in an hour from all networks, and its own network and other accounts go on", async () => {
+    const { attempts, reads } = world()
+    assert.strictEqual(await attempts.authenticate("192.0.2.1", "ada", "right"), ada)
+    for (let count = 0; count < wrongPerAccount; count++)
+      assert.isUndefined(await attempts.authenticate(`198.51.100.${count}`, " ADA", "wrong"))
+    const read = reads()
+    const refused = await attempts.authenticate("203.0.113.1", "ada", "right")
+    assert.isAbove(refused !== undefined && "retryAfter" in refused ? refused.retryAfter : 0, 30)
+    assert.strictEqual(reads(), read, "it was not read")
+    assert.strictEqual(await attempts.authenticate("192.0.2.1", "ada", "right"), ada)
+    assert.strictEqual(await attempts.authenticate("203.0.113.1", "bob", "right"), ada)
   })
 
   it("of one address wait for each other, and for those of no other", async () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { type IdentityProvider, start } from "../src/IdentityProvider.ts"
-import type { RealmOptions } from "../src/Realm.ts"
+import type { RealmOptions } from "../src/RealmOptions.ts"
 
 export const ada = { email: "ada@example.test", password: "correct horse", name: "Ada" }
 
@@ -35,6 +35,19 @@ export const options = (folder: string, port = 0): RealmOptions => ({
     { clientId: "plain", secret: "plain-secret", serviceAccountsEnabled: true }
   ]
 })
+
+/** Fresh folders that go with the tests of a file. */
+export const useFolder = () => {
+  const folders: Array<string> = []
+  afterAll(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  })
+  return () => {
+    const folder = mkdtempSync(join(temporaryRoot(), "catenet-idp-"))
+    folders.push(folder)
+    return folder
+  }
+}
 
 /** Starts a realm for the tests of a file. */
 export const useRealm = () => {

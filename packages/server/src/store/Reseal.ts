@@ -20,8 +20,11 @@ const columnAt = (place: Place): Column => {
   return { place, table, column }
 }
 
-/** Ticket keys end within two days, and a challenge within minutes; one that cannot be opened is replaced. */
-const places: Readonly<Record<Exclude<Place, "platform_certificates.challenge" | "ticket_keys.key">, true>> = {
+/** They end within two days, a challenge or a mailed code within minutes; one that cannot be opened is replaced. */
+type ShortLived =
+  "platform_certificates.challenge" | "sign_in_codes.email" | "sign_in_mails.content" | "ticket_keys.key"
+
+const places: Readonly<Record<Exclude<Place, ShortLived>, true>> = {
   "alerts.receiver_token": true,
   "alerts.secret": true,
   "alerts.webhook_url": true,
@@ -32,7 +35,10 @@ const places: Readonly<Record<Exclude<Place, "platform_certificates.challenge" |
   "platform_accounts.key": true,
   "platform_certificates.key": true,
   "portal_sessions.id_token": true,
-  "portal_sign_ins.next": true
+  "portal_sign_ins.next": true,
+  "sign_in_clients.content": true,
+  "sign_in_keys.key": true,
+  "sign_in_records.payload": true
 }
 const columns = Object.keys(places).map((place) => columnAt(place as Place))
 

@@ -22,6 +22,11 @@ export type Place =
   | "platform_certificates.key"
   | "portal_sessions.id_token"
   | "portal_sign_ins.next"
+  | "sign_in_clients.content"
+  | "sign_in_codes.email"
+  | "sign_in_keys.key"
+  | "sign_in_mails.content"
+  | "sign_in_records.payload"
   | "ticket_keys.key"
 
 const readKeys = Effect.gen(function* () {

@@ -75,6 +75,7 @@ holds({
     "the server's own work": [
       "certificates/AdmissionSweep atOnce",
       "notices/mail/NoticeMails atOnce",
+      "signin/SignInMails atOnce",
       "tunnels/alerts/Outages atOnce",
       "tunnels/hostnames/AddressRecords atOnce",
       "maxPerAnswer",
@@ -104,6 +105,7 @@ holds({
       "maxTokensPerBatch",
       "maxHeaderBytes"
     ],
+    "of one sign-in": ["maxTries"],
     "of one value": [
       "maxPortRanges",
       "maxServices",

@@ -19,9 +19,10 @@ const onRecord = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { decide, idp } = yield* TestRealm
   decide((call) => (broken(call) ? "refuse" : "pass"))
-  const client = idp.store.clientById(idp.store.client("manager")?.id ?? "")
+  const client = idp.store.client("manager")
   assert(client !== undefined)
-  idp.store.putClient({ ...client, id: "internal-1", clientId: id("1"), managementRoles: [] })
+  const like = { ...client, id: "internal-1", clientId: id("1"), managementRoles: [] }
+  yield* Effect.promise(() => idp.store.putClient(like))
   const row = (owner: string, clientId: string, place: number, internalId: string) => ({
     clientId,
     owner,

@@ -136,8 +136,11 @@ export const variables = Effect.map(TestRealm, ({ url }) => ({
 }))
 
 /** The clients that stand for service accounts, by their own ids. */
-export const clients = Effect.map(TestRealm, ({ idp }) =>
-  idp.store.clients.map(({ clientId }) => clientId).filter((id) => id.startsWith("sa-"))
+export const clients = Effect.flatMap(TestRealm, ({ idp }) =>
+  Effect.map(
+    Effect.promise(() => idp.store.clients()),
+    (all) => all.map(({ clientId }) => clientId).filter((id) => id.startsWith("sa-"))
+  )
 )
 
 /** Signs in as a client and answers the status. */

@@ -163,7 +163,19 @@ const idle: Readonly<Record<string, string>> = {
   mailed_notices_mail: "asked when a mail is sent, and when an old one is deleted",
   notice_mails_subject: "asked when an account is deleted",
   platform_certificates_revision: "asked by an edge that fetches certificates",
-  service_accounts_due: "asked by a server that may make clients in the realm"
+  service_accounts_due: "asked by a server that may make clients in the realm",
+  ...Object.fromEntries(
+    [
+      "codes_expires",
+      "mails_due",
+      "records_account",
+      "records_expires",
+      "records_grant",
+      "records_payload",
+      "records_uid",
+      "records_user_code"
+    ].map((name) => [`sign_in_${name}`, "asked by the platform's own identity provider"])
+  )
 }
 
 const answered = <R>(request: Effect.Effect<Response, never, R>, below: number) =>
@@ -242,6 +254,14 @@ layer(server, { excludeTestServices: true, timeout: "120 seconds" })("a full dat
             // At most 65,535 of each protocol.
             "public_ports",
             "schema_migrations",
+            // Of the platform's own identity provider.
+            "sign_in_applications",
+            "sign_in_clients",
+            "sign_in_codes",
+            "sign_in_keys",
+            "sign_in_mails",
+            "sign_in_records",
+            "sign_in_users",
             "tunnel_watch_round"
           ],
           "tables that stay small"

@@ -1,4 +1,6 @@
 /** `catenet idp`: the embedded identity provider alone. */
+import type { RealmClient } from "@catenet/idp/Realm"
+import type { Registration } from "@catenet/idp/RealmOptions"
 import * as Documentation from "@catenet/platform/Documentation"
 import { trusts } from "@catenet/platform/ForwardedChain"
 import { address, networks } from "@catenet/platform/NetworkParser"
@@ -6,17 +8,25 @@ import * as Parser from "@catenet/platform/Parser"
 import { secret } from "@catenet/platform/SecretParser"
 import { defaulted, optional, required } from "@catenet/platform/Variable"
 import * as VariableReader from "@catenet/platform/VariableReader"
-import { Effect, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Schedule } from "effect"
 import { Command } from "effect/cli"
 import type { Server } from "node:http"
 import * as Logs from "../Logs.ts"
-import { startListening } from "../StartFailed.ts"
+import { asStartFailed, startListening } from "../StartFailed.ts"
 import { root } from "./root.ts"
 
 /** Kept as it is written; paths are put behind it. */
 const origin = Parser.make("an http or https URL without a slash at its end", (text) =>
   /^https?:\/\/[^/]/u.test(text) && URL.canParse(text) && !text.endsWith("/") ? text : undefined
 )
+
+const domain = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/u
+
+const registration = Parser.make<Registration>("closed, open, or domains separated by commas", (text) => {
+  if (text === "closed" || text === "open") return text
+  const domains = text.split(",").map((each) => each.trim().toLowerCase())
+  return domains.every((each) => domain.test(each)) ? { domains } : undefined
+})
 
 /** `what` completes the sentence "set it to ...". */
 const needed = <A>(name: string, parser: Parser.Parser<A>, what: string) =>
@@ -52,6 +62,19 @@ export const variables = {
     "Seconds after SIGTERM or SIGINT during which the provider still accepts requests but answers /health/ready " +
       "with 503."
   ),
+  state: defaulted(
+    "CT_IDP_STATE",
+    Parser.literal("folder", "database"),
+    "folder",
+    "Where users, clients, keys and sessions are kept: folder is for development and forgets sessions at a restart; " +
+      "database is the control plane's, read from its CT_CP_DATABASE_URL, CT_CP_SEAL_KEY, CT_CP_SMTP_URL and CT_PORTAL_BASE_URL."
+  ),
+  registration: defaulted(
+    "CT_IDP_REGISTRATION",
+    registration,
+    "closed",
+    "Who may make an account by signing in by e-mail: closed, open, or the domains of their addresses, separated by commas."
+  ),
   trustedProxies: optional("CT_IDP_TRUSTED_PROXIES", networks, "Proxies that send the client's address with PROXY v2."),
   email: needed("CT_IDP_USER_EMAIL", Parser.text, "the e-mail of the first user"),
   password: needed("CT_IDP_USER_PASSWORD", secret, "the password of the first user")
@@ -77,10 +100,33 @@ const prepared = Effect.fnUntraced(function* (graceSeconds: number, networks: Re
   }
 })
 
+/** In the control plane's database, whose schema is brought up to date as by the control plane itself. */
+const inDatabase = Effect.gen(function* () {
+  const [Database, { Settings }, { SignInState }, SecureRandom] = yield* Effect.promise(() =>
+    Promise.all([
+      import("@catenet/server/internal/store/Database"),
+      import("@catenet/server/internal/settings/Settings"),
+      import("@catenet/server/internal/signin/SignInState"),
+      import("effect/crypto/SecureRandom")
+    ])
+  )
+  const layer = SignInState.layer.pipe(
+    Layer.provide([Database.layer, SecureRandom.layerWebCrypto]),
+    Layer.provide(Settings.layer)
+  )
+  const found = yield* Effect.mapError(Layer.build(layer), asStartFailed)
+  const { clients, mails, ...state } = Context.get(found, SignInState)
+  return {
+    state: { ...state, clients: clients<RealmClient>() },
+    ...(mails.isConfigured ? { mailCode: mails.put } : {})
+  }
+})
+
 const serve = Effect.gen(function* () {
   const settings = yield* VariableReader.read(variables)
   const { email, folder, gateSecret, listen, managerSecret, password, portal, portalSecret, publicUrl, realm } =
     settings
+  const kept = settings.state === "database" ? yield* inDatabase : {}
   const prepare = yield* prepared(settings.shutdownGrace, settings.trustedProxies)
   const { start } = yield* Effect.promise(() => import("@catenet/idp/IdentityProvider"))
   const provider = yield* Effect.acquireRelease(
@@ -92,6 +138,8 @@ const serve = Effect.gen(function* () {
           ...listen,
           folder,
           realm,
+          ...kept,
+          registration: settings.registration,
           ...(publicUrl === undefined ? {} : { publicUrl }),
           prepare,
           audience: "catenet",
@@ -130,6 +178,11 @@ const serve = Effect.gen(function* () {
         Effect.andThen(Effect.promise(() => running.close(settings.shutdownGrace * 1_000)))
       )
   )
+  yield* Effect.promise(() => provider.rotate()).pipe(
+    Effect.catchCause((cause) => Effect.logWarning("Could not look after the keys of the realm.", cause)),
+    Effect.schedule(Schedule.spaced("1 hour")),
+    Effect.forkScoped
+  )
   yield* Effect.logInfo("identity provider ready").pipe(Effect.annotateLogs({ issuer: provider.issuer }))
   return yield* Effect.never
 }).pipe(Effect.scoped)
@@ -143,7 +196,8 @@ export const idp = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Runs the embedded identity provider, which imitates a Keycloak realm. For development and tests; `up` starts it.\n\n" +
+    "Runs the embedded identity provider, which imitates a Keycloak realm; `up` starts it. With CT_IDP_STATE=database it\n" +
+      "may face the internet.\n\n" +
       `Everything is configured by variables:\n${Documentation.help(variables)}`
   ),
   Command.withShortDescription("Run the embedded identity provider")

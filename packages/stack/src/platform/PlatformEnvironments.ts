@@ -46,16 +46,26 @@ export const portalUrl = ({ file, settings }: Platform) => origin(hosts(file).po
 export const here = (listen: Listen): Listen =>
   listen.host === "0.0.0.0" || listen.host === "::" ? { ...listen, host: "127.0.0.1" } : listen
 
-export const ofSignIn = (platform: Platform): Environment => {
+/** Of the control plane's own variables: its database, seal key and mail server. */
+const isOfState = (name: string) =>
+  /^CT_CP_(?:DATABASE_(?:DIRECT_)?URL|SEAL_KEY|SMTP_(?:URL|ROOTS)|MAIL_FROM)(?:_FILE)?$/u.test(name)
+
+export const ofSignIn = (platform: Platform, databaseUrl: Redacted.Redacted): Environment => {
   const { file, folder, given, password, secrets, settings } = platform
   return {
     ...Environments.ofIdentityProvider(settings, folder, secrets),
+    CT_IDP_STATE: "database",
+    ...(file.registration === undefined ? {} : { CT_IDP_REGISTRATION: file.registration }),
+    CT_CP_DATABASE_POOL: "4",
+    CT_CP_SEAL_KEY: secrets.sealKey,
+    CT_PORTAL_BASE_URL: portalUrl(platform),
     CT_IDP_PUBLIC_URL: origin(hosts(file).signIn, settings),
     CT_IDP_PORTAL_URL: portalUrl(platform),
     CT_IDP_TRUSTED_PROXIES: "127.0.0.0/8,::1",
     CT_IDP_USER_EMAIL: file.email,
     CT_IDP_USER_PASSWORD: Redacted.value(password),
-    ...chosen(given, isOfSignIn)
+    ...chosen(given, (name) => isOfSignIn(name) || isOfState(name)),
+    CT_CP_DATABASE_URL: Redacted.value(databaseUrl)
   }
 }
 

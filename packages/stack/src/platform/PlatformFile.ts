@@ -31,6 +31,12 @@ export const PlatformFile = Schema.Struct({
       description: "Authority of the platform's certificates, as in CT_CP_PLATFORM_ACME; letsencrypt if it is left out."
     })
   ),
+  registration: Schema.optionalKey(
+    Schema.String.annotate({
+      description:
+        "Who may make an account by signing in by e-mail: closed, open, or domains separated by commas; closed if it is left out."
+    })
+  ),
   data: Schema.optionalKey(
     Schema.String.annotate({
       description: "Folder for the database, keys and logs; the folder data beside this file if it is left out."
@@ -119,6 +125,10 @@ email: ${JSON.stringify(email)}
 # Who issues the certificates of the platform: letsencrypt, zerossl (with an account in catenet.env), or another
 # authority as NAME and the URL of its ACME directory.
 certificates: ${JSON.stringify(certificates ?? "letsencrypt")}
+
+# Who may make an account by signing in by e-mail, for which CT_CP_SMTP_URL in catenet.env names a mail server: closed,
+# open, or domains of addresses. Nobody may if it is left out.
+# registration: example.net,example.org
 
 # Where the database, keys and logs are; by default in the folder data beside this file.
 # The unit that catenet service up prints wants it there:

@@ -62,14 +62,9 @@ const run = Effect.fnUntraced(function* (paths: PlatformFile.Paths, stopping: ()
     start(withMore({ ...program, env: {} }, env))
 
   yield* step(settings.databaseUrl === undefined ? "PostgreSQL ..." : "PostgreSQL as named by CT_CP_DATABASE_URL")
+  const database = yield* StackDatabase.open(folder, settings.databaseUrl, options)
   yield* step("Sign-in ...")
-  const [database] = yield* Effect.all(
-    [
-      StackDatabase.open(folder, settings.databaseUrl, options),
-      instead(Programs.identityProvider(settings, folder, secrets), Environments.ofSignIn(platform))
-    ],
-    { concurrency: "unbounded" }
-  )
+  yield* instead(Programs.identityProvider(settings, folder, secrets), Environments.ofSignIn(platform, database))
   yield* step("Control plane ...")
   yield* instead(
     Programs.controlPlane(settings, folder, secrets, database),

@@ -53,6 +53,7 @@ const server: Table = {
   agents: ["identity"],
   accounts: ["channels", "identity", "edges", "tunnels", "topologies"],
   gate: ["identity", "tunnels", "portal"],
+  signin: ["notices"],
   portal: [
     "identity",
     "notices",

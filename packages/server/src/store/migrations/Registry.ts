@@ -20,6 +20,7 @@ import * as platformCertificates from "./0160_platform_certificates.ts"
 import * as accountLimits from "./0170_account_limits.ts"
 import * as tunnelRules from "./0171_tunnel_rules.ts"
 import * as ruleLimits from "./0172_rule_limits.ts"
+import * as signIn from "./0173_sign_in.ts"
 import * as channelLabels from "./0180_channel_labels.ts"
 import * as topologyNames from "./0181_topology_names.ts"
 
@@ -42,6 +43,7 @@ export const migrations = {
   "0170_account_limits": accountLimits.up,
   "0171_tunnel_rules": tunnelRules.up,
   "0172_rule_limits": ruleLimits.up,
+  "0173_sign_in": signIn.up,
   "0180_channel_labels": channelLabels.up,
   "0181_topology_names": topologyNames.up
 } as const
