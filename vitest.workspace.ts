@@ -13,6 +13,9 @@ const setups: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** Where listeners that pile up on a connection are found by a warning of the process, which fails the test. */
 const carryingConnections = new Set(["wire", "proxy", "edge"])
 
+/** Of a worker's processor time, a twelfth went into collecting what dies young. */
+const execArgv = ["--max-semi-space-size=32"]
+
 /** For what hangs. How long something may take is said by the test that holds it, and a slow machine breaks none. */
 const patience = { testTimeout: 180_000, hookTimeout: 180_000 }
 
@@ -21,6 +24,7 @@ const unit = (name: string) => ({
     globalSetup: [...(setups[name] ?? [])],
     ...(carryingConnections.has(name) ? { setupFiles: ["../testing/src/setup/noWarnings.ts"] } : {}),
     name,
+    execArgv,
     // Files share a worker and import what they need once, since they leave nothing behind: their layers end with their scopes.
     isolate: false,
     root: `packages/${name}`,
@@ -33,6 +37,7 @@ const unit = (name: string) => ({
 const wholeProcesses = {
   root: "packages/stack",
   isolate: false,
+  execArgv,
   globalSetup: [postgres, programs],
   testTimeout: 300_000,
   hookTimeout: 300_000
@@ -78,8 +83,6 @@ export default defineConfig({
     sequence: { sequencer: ByProject },
     // More than there are processors: a test that uses sockets and processes waits for most of its time.
     maxWorkers: 6,
-    // Of the workers' processor time, a twelfth went into collecting what dies young.
-    execArgv: ["--max-semi-space-size=32"],
     projects: [...order.filter((name) => name !== "duration" && name !== "e2e").map(unit), duration, endToEnd]
   }
 })

@@ -12,6 +12,10 @@ const fromSources = import.meta.url.endsWith(".ts")
 const longestStartMillis = 5000
 /** Time for the first requests to be answered. */
 const quietMillis = 200
+/** Who serves for so long stays: the collection costs a third of the processor time of a start. */
+const restMillis = 3000
+/** Share of its time in which a program is not at rest: visitors need no pause, and their traffic collects. */
+const busy = 0.3
 
 const setFlag = (name: string, isOn: boolean) => setFlagsFromString(isOn ? `--${name}` : `--no-${name}`)
 
@@ -40,6 +44,7 @@ const collect = () => {
   trimHeap()
 }
 
+let compile = () => {}
 let end = () => {}
 let isOver = fromSources
 let isCollecting = false
@@ -56,31 +61,42 @@ export const begin = (): void => {
   if (fromSources) return
   setCompilers(false)
   const timer = Scheduler.setTimeout(() => end(), longestStartMillis).unref()
+  compile = () => {
+    compile = () => {}
+    Scheduler.clearTimeout(timer)
+    setCompilers(true)
+  }
   end = () => {
     end = () => {}
     isOver = true
-    Scheduler.clearTimeout(timer)
-    setCompilers(true)
+    compile()
     collect()
   }
 }
 
-/**
- * To be called when the program serves: turns the compilers on and collects the garbage of the start once, a fifth of the resident
- * memory, which V8 would hold until traffic forces a collection. Pauses for some 40 ms a moment later.
- */
-export const serves = (): void => {
-  begun++
+/** Collects the garbage of the start when the program is at rest. */
+const collectAtRest = (): void => {
   if (isCollecting) return
   isCollecting = true
   const before = begun
+  const loop = performance.eventLoopUtilization()
   Scheduler.setTimeout(() => {
     isCollecting = false
     // A start of many tunnels is collected when it is over.
-    if (begun > before) return serves()
+    if (begun > before || performance.eventLoopUtilization(loop).utilization > busy) return collectAtRest()
     const isStart = !isOver
     end()
     if (!isStart && begun >= many && !fromSources) collect()
     begun = 0
-  }, quietMillis).unref()
+  }, restMillis).unref()
+}
+
+/**
+ * To be called when the program serves: turns the compilers on a moment later, and at rest collects the garbage of the start
+ * once, a fifth of the resident memory, which V8 would hold until traffic forces a collection. Pauses for some 40 ms then.
+ */
+export const serves = (): void => {
+  begun++
+  Scheduler.setTimeout(() => compile(), quietMillis).unref()
+  collectAtRest()
 }

@@ -1,36 +1,11 @@
 /** What a fault of one session does to a client of mesh tunnels. */
-import { type Agent, makeHome, runAgent } from "@catenet/testing/agent/Agent"
-import { makeSurroundings, registered, type Surroundings } from "@catenet/testing/agent/Surroundings"
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
 import { once } from "node:events"
 import { connect } from "node:net"
-import { text } from "node:stream/consumers"
 import { assert, describe, it } from "vitest"
+import { ask, connectArgs, meshEnv, portOf } from "../harness/MeshClients.ts"
 import { echo, startOrigin } from "../harness/Origins.ts"
-
-const meshEnv = (stage: Surroundings, home: string, origin: string) => ({
-  CT_AGENT_CP_URL: stage.plane.url,
-  CT_AGENT_TOKEN: "ab".repeat(32),
-  CT_AGENT_ORIGIN: origin,
-  CT_AGENT_CAPABILITY_OUT: `${home}/capability.bin`,
-  CT_AGENT_STATE_DIR: `${home}/state`,
-  CT_AGENT_RECONNECT_BASE_MS: "100",
-  CT_AGENT_TRANSPORTS: "mux,slots"
-})
-
-const portOf = async (client: Agent) => Number(/listening on .*:(\d+)/.exec(await client.said("listening on"))?.[1])
-
-const ask = async (port: number, request: string | Buffer) => {
-  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
-  socket.end(request)
-  return text(socket)
-}
-
-const connectArgs = (home: string, ...more: ReadonlyArray<string>) => [
-  "connect",
-  "--capability",
-  `${home}/capability.bin`,
-  ...more
-]
 
 describe("connect", () => {
   it("ends the session of a fault and no other, and logs one fault a minute", async () => {

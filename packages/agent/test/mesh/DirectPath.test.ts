@@ -10,10 +10,10 @@ import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import { connect, type Socket } from "node:net"
-import { text } from "node:stream/consumers"
 import { assert, describe, it } from "vitest"
 import { freePort } from "../../../stack/src/Ports.ts"
 import * as MeshHandshake from "../../src/mesh/MeshHandshake.ts"
+import { ask, connectArgs, portOf } from "../harness/MeshClients.ts"
 import { counter, echo, startOrigin } from "../harness/Origins.ts"
 
 const started = async (
@@ -37,22 +37,7 @@ const started = async (
 }
 
 const connected = (stage: Surroundings, home: Home, ...more: ReadonlyArray<string>) =>
-  runAgent(home, { CT_AGENT_CP_URL: stage.plane.url }, [
-    "connect",
-    "--capability",
-    `${home.path}/capability.bin`,
-    "--listen",
-    "127.0.0.1:0",
-    ...more
-  ])
-
-const portOf = async (client: Agent) => Number(/listening on .*:(\d+)/.exec(await client.said("listening on"))?.[1])
-
-const ask = async (port: number, request: string) => {
-  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
-  socket.end(request)
-  return text(socket)
-}
+  runAgent(home, { CT_AGENT_CP_URL: stage.plane.url }, connectArgs(home.path, "--listen", "127.0.0.1:0", ...more))
 
 const directPort = async (agent: Agent) =>
   Number(/directly to .*:(\d+)/.exec(await agent.said("may come directly"))?.[1])

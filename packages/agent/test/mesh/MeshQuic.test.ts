@@ -1,24 +1,16 @@
 /** `connect` and the direct path by QUIC, through an edge of the reference kind. */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
-import { type Agent, makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
 import { eventually } from "@catenet/testing/Eventually"
 import { Result } from "effect"
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
-import { connect } from "node:net"
 import { text } from "node:stream/consumers"
 import { assert, describe, it } from "vitest"
+import { ask, connectArgs, portOf } from "../harness/MeshClients.ts"
 import { counter, startOrigin } from "../harness/Origins.ts"
 import { noQuic, startQuicEdge } from "../harness/QuicEdge.ts"
-
-const portOf = async (client: Agent) => Number(/listening on .*:(\d+)/.exec(await client.said("listening on"))?.[1])
-
-const ask = async (port: number, request: string) => {
-  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
-  socket.end(request)
-  return text(socket)
-}
 
 const started = async (origin: string, more: Readonly<Record<string, string>> = {}) => {
   const stack = new AsyncDisposableStack()
@@ -39,14 +31,11 @@ const started = async (origin: string, more: Readonly<Record<string, string>> = 
   await registered(agent)
   const client = (transports: string, ...flags: ReadonlyArray<string>) =>
     stack.use(
-      runAgent(home, { CT_AGENT_CP_URL: stage.plane.url, CT_AGENT_TRANSPORTS: transports }, [
-        "connect",
-        "--capability",
-        `${home.path}/capability.bin`,
-        "--listen",
-        "127.0.0.1:0",
-        ...flags
-      ])
+      runAgent(
+        home,
+        { CT_AGENT_CP_URL: stage.plane.url, CT_AGENT_TRANSPORTS: transports },
+        connectArgs(home.path, "--listen", "127.0.0.1:0", ...flags)
+      )
     )
   return { agent, client, quic, stage, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
 }
