@@ -1,6 +1,7 @@
 /** Parsers of what must not be shown. Their values are `Redacted`, and their variables have a `_FILE` of their own. */
 import { Redacted, Result } from "effect"
 import { Base64, Hex } from "effect/encoding"
+import * as DatabaseUrl from "./DatabaseUrl.ts"
 import { parseUrl } from "./NetworkParser.ts"
 import { make, type Parser } from "./Parser.ts"
 
@@ -78,9 +79,17 @@ export const certificates: Parser<Redacted.Redacted> = make(
   { isSecret: true }
 )
 
-/** The address of a PostgreSQL database. It holds a password. */
+/** The address of a PostgreSQL database, with one server or several of which one takes writes. It holds a password. */
 export const databaseUrl: Parser<Redacted.Redacted> = make(
   "a URL such as postgres://user:password@host:5432/catenet",
-  (text) => (parseUrl(text, ["postgres:", "postgresql:"]) === undefined ? undefined : Redacted.make(text)),
+  (text) => {
+    const all = DatabaseUrl.servers(text)
+    const isServer = (url: URL) => url.hostname !== "" && !url.searchParams.has("host") && !url.searchParams.has("port")
+    const isUrl = (each: string) => {
+      const url = parseUrl(each, ["postgres:", "postgresql:"])
+      return url !== undefined && (all.length === 1 || isServer(url))
+    }
+    return all.every(isUrl) ? Redacted.make(text) : undefined
+  },
   { isSecret: true }
 )

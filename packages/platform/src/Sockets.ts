@@ -8,7 +8,7 @@ import * as net from "node:net"
 import * as tls from "node:tls"
 
 export { Socket } from "node:net"
-export { createSecureContext, getCACertificates, rootCertificates, TLSSocket } from "node:tls"
+export { checkServerIdentity, createSecureContext, getCACertificates, rootCertificates, TLSSocket } from "node:tls"
 
 export interface Sockets {
   readonly dialTcp: typeof net.connect

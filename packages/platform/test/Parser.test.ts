@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import * as NetworkParser from "../src/NetworkParser.ts"
 import * as Parser from "../src/Parser.ts"
+import * as DatabaseUrl from "../src/DatabaseUrl.ts"
 import * as SecretParser from "../src/SecretParser.ts"
 
 const hex = "Ab".repeat(32)
@@ -204,8 +205,14 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   databaseUrl: {
     parser: SecretParser.databaseUrl,
-    valid: [["postgres://u:p@h/d", "postgres://u:p@h/d"]],
-    invalid: ["mysql://u:p@h/d", "h"]
+    valid: ["postgres://u:p@h/d", "postgres://u:p@one:5432,[::1]:6432/d?sslmode=require"].map((url) => [url, url]),
+    invalid: [
+      "mysql://u:p@h/d",
+      "h",
+      "postgres://u:p@one,/d",
+      "postgres://one:x,two/d",
+      "postgres://one,two/d?port=5432"
+    ]
   }
 }
 
@@ -229,5 +236,24 @@ describe("the parsers", () => {
     const made = [Parser, NetworkParser, SecretParser].flatMap((module) => Object.keys(module))
     const others = ["make", "described", "quoted", "listOf", "formatAddress", "parseAddress", "parseUrl"]
     assert.sameMembers([...Object.keys(rules), ...others], made)
+  })
+})
+
+describe("the URL of a database with several servers", () => {
+  it("stands for one URL of each, whatever is before and behind them", () => {
+    assert.deepStrictEqual(DatabaseUrl.servers("postgres://u:a%40,b@one:5432,[::1]/d?x=1,2"), [
+      "postgres://u:a%40,b@one:5432/d?x=1,2",
+      "postgres://u:a%40,b@[::1]/d?x=1,2"
+    ])
+    assert.deepStrictEqual(DatabaseUrl.servers("postgres://u:p,q@h/d"), ["postgres://u:p,q@h/d"])
+  })
+
+  it("keeps them all when it is edited", () => {
+    const edit = (url: URL) => {
+      url.password = ""
+      url.searchParams.delete("x")
+    }
+    assert.strictEqual(DatabaseUrl.edited("postgres://u:p@one:5,two:6/d?x=1", edit), "postgres://u@one:5,two:6/d")
+    assert.strictEqual(DatabaseUrl.edited("postgres://u:p@one:5/d?x=1", edit), "postgres://u@one:5/d")
   })
 })

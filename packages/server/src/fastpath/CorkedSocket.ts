@@ -35,10 +35,17 @@ const corking = (socket: Socket): Socket => {
   return socket
 }
 
-/** Opens connections to the server of a URL; `undefined` where the URL names it in another way than by host and port. */
-export const to = (databaseUrl: Redacted.Redacted): (() => Socket) | undefined => {
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** Where the server of a URL listens; `undefined` where the URL names it in another way than by host and port. */
+export const addressOf = (databaseUrl: Redacted.Redacted): Address | undefined => {
   const { hostname, port, searchParams } = new URL(Redacted.value(databaseUrl))
   if (hostname === "" || hostname.startsWith("%2F") || searchParams.has("host") || searchParams.has("port")) return
-  const address = { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? 5432 : Number(port) }
-  return () => corking(new Socket().setNoDelay(true).connect(address))
+  return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? 5432 : Number(port) }
 }
+
+/** Opens a connection to a server. */
+export const open = (address: Address): Socket => corking(new Socket().setNoDelay(true).connect({ ...address }))

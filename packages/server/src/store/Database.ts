@@ -5,9 +5,9 @@
 import { PgClient } from "@effect/sql-pg"
 import { type Cause, Effect, Layer, Option, Predicate, String as Str } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import * as CorkedSocket from "../fastpath/CorkedSocket.ts"
 import { Settings } from "../settings/Settings.ts"
 import { isUnavailable, whileStarting } from "./DatabaseAvailability.ts"
+import * as DatabaseServers from "./DatabaseServers.ts"
 import * as DatabaseTls from "./DatabaseTls.ts"
 import * as Int8 from "./Int8.ts"
 import { migrate } from "./Migrations.ts"
@@ -95,8 +95,11 @@ const applicationName = "catenet"
 const directOf = Effect.fnUntraced(function* (settings: Settings["Service"]) {
   const { databaseDirectUrl: databaseUrl } = settings
   if (databaseUrl === undefined) return
-  const connecting = yield* DatabaseTls.resolve({ ...settings, databaseUrl }, "CT_CP_DATABASE_DIRECT_URL")
-  return { ...connecting, applicationName, keepAlive: "1 minute" } as const
+  const { others, ssl, url } = yield* DatabaseTls.resolve({ ...settings, databaseUrl }, "CT_CP_DATABASE_DIRECT_URL")
+  const connecting = { url, ssl, applicationName, keepAlive: "1 minute" } as const
+  if (others.length === 0) return connecting
+  const { url: first } = yield* Pooler.look({ ...connecting, others })
+  return { ...connecting, stream: (yield* DatabaseServers.make({ ...connecting, others }, first)).stream }
 })
 
 /** Names in snake case on the wire and camel case here, whole numbers as numbers. */
@@ -111,13 +114,14 @@ export const conventions = {
 export const layerClient = PgClient.layerFrom(
   Effect.gen(function* () {
     const settings = yield* Settings
-    const { ssl, url } = yield* DatabaseTls.resolve(settings)
+    const { others, ssl, url } = yield* DatabaseTls.resolve(settings)
     const direct = yield* directOf(settings)
     const connecting = { url, ssl, applicationName }
-    const { isBounded, isPooled } = yield* Pooler.look(connecting)
+    const { isBounded, isPooled, url: first } = yield* Pooler.look({ ...connecting, others })
+    const { stream, watch } = yield* DatabaseServers.make({ ...connecting, others }, first)
     const client = yield* PgClient.make({
       ...connecting,
-      stream: CorkedSocket.to(url),
+      stream,
       maxConnections: settings.databasePool,
       // Of one size: effect 4.1's pool that grows can leave its callers asleep for ever after a connection has failed.
       minConnections: settings.databasePool,
@@ -126,7 +130,8 @@ export const layerClient = PgClient.layerFrom(
       ...(isPooled ? { prepare: false } : { startupParameters: Pooler.sessionSettings })
     })
     const bounded = isPooled && !isBounded ? Pooler.bounding(client) : client
-    if (isPooled || direct !== undefined) yield* Notifications.listeningBy(bounded, connecting, direct)
+    if (isPooled || direct !== undefined) yield* Notifications.listeningBy(bounded, { ...connecting, stream }, direct)
+    yield* watch(bounded)
     return resilient(bounded)
   })
 )

@@ -4,9 +4,10 @@
  * file of roots is named, and `allow` is read as `prefer`.
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import * as DatabaseUrl from "@catenet/platform/DatabaseUrl"
 import { Files } from "@catenet/platform/Files"
 import { isLoopbackHost } from "@catenet/platform/IpAddress"
-import { getCACertificates, Sockets } from "@catenet/platform/Sockets"
+import { checkServerIdentity, getCACertificates, Sockets } from "@catenet/platform/Sockets"
 import { Data, Effect, Redacted } from "effect"
 import type { ConnectionOptions } from "node:tls"
 import * as DatabaseVariables from "../settings/DatabaseVariables.ts"
@@ -42,11 +43,14 @@ const asked = (host: string, port: number) =>
     return Effect.sync(() => socket.destroy())
   })
 
-/** Waits for a server that starts. */
-export const answersTls = (url: URL): Effect.Effect<boolean, DatabaseUnreachable> => {
-  const host = (url.searchParams.get("host") ?? url.hostname).replace(/^\[(.*)\]$/u, "$1")
-  const port = Number(url.searchParams.get("port") ?? (url.port === "" ? "5432" : url.port))
-  const once = asked(host, port)
+/** Asks the first that answers; waits for a server that starts. */
+export const answersTls = (servers: ReadonlyArray<URL>): Effect.Effect<boolean, DatabaseUnreachable> => {
+  const once = servers
+    .map((url) => {
+      const host = (url.searchParams.get("host") ?? url.hostname).replace(/^\[(.*)\]$/u, "$1")
+      return asked(host, Number(url.searchParams.get("port") ?? (url.port === "" ? "5432" : url.port)))
+    })
+    .reduce((one, next) => Effect.catch(one, () => next))
   return once.pipe(
     Effect.catch((error) => Effect.andThen(logWaiting(error), Effect.retry(once, whileStarting))),
     Effect.mapError(({ cause }) => new DatabaseUnreachable({ cause }))
@@ -71,8 +75,10 @@ interface Wanted {
 }
 
 interface Connecting {
-  /** Without what is said of TLS. */
+  /** The first server, without what is said of TLS. */
   readonly url: Redacted.Redacted
+  /** Further servers of the same database, of which one takes writes. */
+  readonly others: ReadonlyArray<Redacted.Redacted>
   readonly ssl: false | ConnectionOptions
 }
 
@@ -124,8 +130,17 @@ const keyOf = Effect.fnUntraced(function* (variable: string, path: string) {
   return yield* refused(variable, `needs ${path}, its sslkey, which others may read`, `run chmod 600 ${path}`)
 })
 
+/** Of several servers, the one that takes writes may be any. */
+const isOneOf =
+  (hosts: ReadonlyArray<string>): ConnectionOptions["checkServerIdentity"] =>
+  (host, certificate) =>
+    hosts.some((each) => checkServerIdentity(each, certificate) === undefined)
+      ? undefined
+      : checkServerIdentity(host, certificate)
+
 const optionsOf = Effect.fnUntraced(function* (
   { certificate, key, mode, passphrase, roots }: Wanted,
+  hosts: ReadonlyArray<string>,
   variable: string
 ) {
   // libpq: where roots are named, `require` holds the certificate against them, as `verify-ca`.
@@ -134,7 +149,8 @@ const optionsOf = Effect.fnUntraced(function* (
     return yield* refused(variable, "has one of sslcert and sslkey", "give both, or none")
   const options: ConnectionOptions = {
     rejectUnauthorized: verifies,
-    ...(mode === "verify-full" ? {} : { checkServerIdentity: () => undefined }),
+    ...(mode !== "verify-full" ? { checkServerIdentity: () => undefined } : {}),
+    ...(mode === "verify-full" && hosts.length > 1 ? { checkServerIdentity: isOneOf(hosts) } : {}),
     ...(roots === undefined || !verifies
       ? {}
       : { ca: roots === "system" ? getCACertificates("system") : yield* fileOf(variable, "sslrootcert", roots) }),
@@ -150,14 +166,28 @@ export const resolve = Effect.fn("DatabaseTls.resolve")(function* (
   named: Named,
   variable: "CT_CP_DATABASE_URL" | "CT_CP_DATABASE_DIRECT_URL" = "CT_CP_DATABASE_URL"
 ) {
-  const url = new URL(Redacted.value(named.databaseUrl))
-  const wanted = wantedOf(url, named, variable)
-  if (wanted instanceof ConfigurationInvalid) return yield* wanted
+  const servers = DatabaseUrl.servers(Redacted.value(named.databaseUrl)).map((each) => new URL(each))
+  const target = servers[0]?.searchParams.get("target_session_attrs") ?? "read-write"
+  if (target !== "any" && target !== "read-write" && target !== "primary")
+    return yield* refused(
+      variable,
+      "has a target_session_attrs that takes no writes",
+      "take read-write, or leave it out"
+    )
+  const [wanted] = servers.map((url) => {
+    url.searchParams.delete("target_session_attrs")
+    return wantedOf(url, named, variable)
+  })
+  if (wanted === undefined || wanted instanceof ConfigurationInvalid)
+    return yield* wanted ?? refused(variable, "is empty")
   const isPreferred = wanted.mode === "allow" || wanted.mode === "prefer"
-  const isPlain = wanted.mode === "disable" || (isPreferred && !(yield* answersTls(url)))
+  const isPlain = wanted.mode === "disable" || (isPreferred && !(yield* answersTls(servers)))
+  const [url, ...others] = servers.map(({ href }) => Redacted.make(href))
+  const hosts = servers.map(({ hostname }) => hostname)
   const connecting: Connecting = {
-    url: Redacted.make(url.href),
-    ssl: isPlain ? false : yield* optionsOf(wanted, variable)
+    url: url ?? named.databaseUrl,
+    others,
+    ssl: isPlain ? false : yield* optionsOf(wanted, hosts, variable)
   }
   return connecting
 })
@@ -166,10 +196,12 @@ export const resolve = Effect.fn("DatabaseTls.resolve")(function* (
 export const ofTools = (
   named: Named
 ): { readonly address: string; readonly environment: Readonly<Record<string, string>> } => {
-  const url = new URL(Redacted.value(named.databaseUrl))
-  const password = decodeURIComponent(url.password)
-  url.password = ""
-  if (url.searchParams.get("sslmode") === "no-verify") url.searchParams.set("sslmode", "require")
+  let password = ""
+  const address = DatabaseUrl.edited(Redacted.value(named.databaseUrl), (url) => {
+    password = decodeURIComponent(url.password)
+    url.password = ""
+    if (url.searchParams.get("sslmode") === "no-verify") url.searchParams.set("sslmode", "require")
+  })
   const given = {
     PGPASSWORD: password === "" ? undefined : password,
     PGSSLMODE: named.sslMode === "no-verify" ? "require" : named.sslMode,
@@ -178,5 +210,5 @@ export const ofTools = (
     PGSSLKEY: named.sslKey
   }
   const isSet = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
-  return { address: url.href, environment: Object.fromEntries(Object.entries(given).filter(isSet)) }
+  return { address, environment: Object.fromEntries(Object.entries(given).filter(isSet)) }
 }

@@ -4,7 +4,7 @@
  * `LISTEN`. It also refuses startup parameters that it does not know.
  */
 import { PgConnection } from "@effect/sql-pg"
-import { Effect, Option } from "effect"
+import { Effect, Option, type Redacted, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import { DatabaseUnreachable, isUnavailable, logWaiting, whileStarting } from "./DatabaseAvailability.ts"
 import * as DatabaseRefused from "./DatabaseRefused.ts"
@@ -55,9 +55,34 @@ export const whenItAnswers = <A, E, R>(asked: Effect.Effect<A, E, R>) => {
   )
 }
 
+/** One server that answers with a connection and no more must not keep the next from being asked. */
+const patience = "5 seconds"
+
+/** A database by the URL of one server, or of several of which one takes writes. */
+export interface Servers extends PgConnection.Config {
+  readonly url: Redacted.Redacted
+  readonly others?: ReadonlyArray<Redacted.Redacted>
+}
+
+/** What the first server that takes writes says; without one, the first that answers, else why none does. */
+export const lookedAtAll = Effect.fnUntraced(function* ({ others = [], ...config }: Servers) {
+  const lookAt = (url: Redacted.Redacted) => Effect.map(lookedAt({ ...config, url }), (found) => ({ ...found, url }))
+  if (others.length === 0) return yield* lookAt(config.url)
+  const bounded = (url: Redacted.Redacted) =>
+    Effect.result(lookAt(url)).pipe(Effect.timeoutOption(patience), Effect.map(Option.getOrUndefined))
+  let standby: ({ readonly url: Redacted.Redacted } & Effect.Success<ReturnType<typeof lookedAt>>) | undefined
+  for (const url of [config.url, ...others]) {
+    const seen = yield* bounded(url)
+    if (seen === undefined || Result.isFailure(seen)) continue
+    if (!seen.success.isReadOnly) return seen.success
+    standby ??= seen.success
+  }
+  return standby ?? (yield* lookAt(config.url))
+})
+
 /** `isBounded`: whether the server, or the role, sets time limits by itself. Waits for a standby that is about to be promoted. */
-export const look = Effect.fn("Pooler.look")(function* (config: PgConnection.Config) {
-  const asked = whenItAnswers(lookedAt(config))
+export const look = Effect.fn("Pooler.look")(function* (config: Servers) {
+  const asked = whenItAnswers(lookedAtAll(config))
   let found = yield* asked
   if (found.isReadOnly) {
     yield* Effect.logWarning("The database takes no writes, as a standby does; trying for 30 seconds.")

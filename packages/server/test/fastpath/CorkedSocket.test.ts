@@ -5,14 +5,15 @@ import { type AddressInfo, createServer, type Socket } from "node:net"
 import { setImmediate as turn } from "node:timers/promises"
 import * as CorkedSocket from "../../src/fastpath/CorkedSocket.ts"
 
-const to = (url: string) => CorkedSocket.to(Redacted.make(url))
+const addressOf = (url: string) => CorkedSocket.addressOf(Redacted.make(url))
 
 it("what a busy connection says in one turn leaves in few packets, in order, and nothing is lost", async () => {
   const server = createServer().listen(0, "127.0.0.1")
   try {
     await once(server, "listening")
-    const client = to(`postgres://u:p@127.0.0.1:${(server.address() as AddressInfo).port}/d`)?.()
-    assert(client !== undefined)
+    const address = addressOf(`postgres://u:p@127.0.0.1:${(server.address() as AddressInfo).port}/d`)
+    assert(address !== undefined)
+    const client = CorkedSocket.open(address)
     const [peer] = (await once(server, "connection")) as [Socket]
     const packets: Array<string> = []
     peer.setEncoding("utf8").on("data", (text: string) => packets.push(text))
@@ -37,8 +38,8 @@ it("what a busy connection says in one turn leaves in few packets, in order, and
 })
 
 it("leaves servers alone that a URL names by a path or a parameter", () => {
-  assert.isUndefined(to("postgres:///d?host=/run/postgresql"))
-  assert.isUndefined(to("postgres://%2Frun%2Fpostgresql/d"))
-  assert.isUndefined(to("postgres://a.example.test/d?port=6432"))
-  assert.isDefined(to("postgres://u@[::1]:5432/d"))
+  assert.isUndefined(addressOf("postgres:///d?host=/run/postgresql"))
+  assert.isUndefined(addressOf("postgres://%2Frun%2Fpostgresql/d"))
+  assert.isUndefined(addressOf("postgres://a.example.test/d?port=6432"))
+  assert.deepStrictEqual(addressOf("postgres://u@[::1]/d"), { host: "::1", port: 5432 })
 })

@@ -68,7 +68,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a database", (it) => {
       const there = new URL(Redacted.value(yield* behind(url, 2)))
       const said: Array<unknown> = []
       const log = Logger.layer([Logger.make(({ message }) => void said.push(message))])
-      assert.isFalse(yield* Effect.provide(answersTls(there), log))
+      assert.isFalse(yield* Effect.provide(answersTls([there]), log))
       assert.deepStrictEqual(said, [
         [`The database does not respond yet (${there.host} closes the connection); trying for 30 seconds.`]
       ])

@@ -127,12 +127,14 @@ const layPair = (home: PostgresHome.PostgresHome, { certificate, key }: NonNulla
     catch: failed("start")
   })
 
-/** The server writes its state into the eighth line of its pid file; it takes connections when that says `ready`. */
+/** The server writes its state into the eighth line of its pid file. It takes connections when that says so. */
+const takesConnections: ReadonlySet<string | undefined> = new Set(["ready", "standby"])
+
 const isReady = (home: PostgresHome.PostgresHome, pid: number) =>
   Effect.try({
     try: () => {
       const lines = Files.readFileSync(join(home.data, "postmaster.pid"), "utf8").split("\n")
-      if (Number(lines[0]) !== pid || lines[7]?.trim() !== "ready")
+      if (Number(lines[0]) !== pid || !takesConnections.has(lines[7]?.trim()))
         throw failed("start")("It does not take connections yet.")
     },
     catch: failed("start")
