@@ -1,6 +1,6 @@
 /** Command definitions for a user's account: login, logout, tunnels, and addresses for local services. */
 import { HostHeader } from "@catenet/domain/rules/Route"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { TunnelHostname } from "@catenet/domain/values/Hostname"
 import { Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { group, loaded } from "./LoadedCommand.ts"
@@ -31,7 +31,7 @@ const options = {
 /** A host name of the account's own. */
 const host = Flag.String("host").pipe(
   Flag.optional,
-  Flag.withSchema(Schema.Option(Hostname)),
+  Flag.withSchema(Schema.Option(TunnelHostname)),
   Flag.withMetavar("HOST"),
   Flag.withDescription("A host name of yours (default: the platform assigns one)")
 )

@@ -7,7 +7,7 @@ import { type Rules, StoredRules } from "@catenet/domain/rules/Rules"
 import { ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { ended } from "@catenet/domain/values/Sentence"
-import { ConfigProvider, Effect, FileSystem, Layer, Option, Redacted, Schema } from "effect"
+import { ConfigProvider, Effect, FileSystem, Layer, Option, Redacted, Schema, Struct } from "effect"
 import { homedir, hostname } from "node:os"
 import { basename, join, resolve } from "node:path"
 import { Refused, UsageWrong } from "../Failure.ts"
@@ -50,20 +50,16 @@ const rulesFile = (stateDir: string) => `${stateDir}/rules.json`
 const RulesText = Schema.fromJsonString(StoredRules)
 const utf8 = new TextEncoder()
 
-const { ca, host_header, insecure, listing, mcp_allow_origin, mcp_env, mcp_public, mcp_share, mcp_tools } =
-  ServiceEntry.fields
 /** Options of an origin that the account does not know, in the terms of the file of services. */
-const OriginOptions = Schema.Struct({
-  ca,
-  host_header,
-  insecure,
-  listing,
-  mcp_allow_origin,
-  mcp_env,
-  mcp_public,
-  mcp_share,
-  mcp_tools
-})
+const OriginOptions = Schema.Struct(
+  Struct.pick(ServiceEntry.fields, [
+    "ca",
+    "host_header",
+    "insecure",
+    "listing",
+    ...McpVariables.serviceOptions.values()
+  ])
+)
 export type OriginOptions = typeof OriginOptions.Type
 const [encodeOptions, decodeOptions] = [
   Schema.encodeSync(Schema.fromJsonString(OriginOptions)),

@@ -25,9 +25,11 @@ export const provedHostname = Effect.fnUntraced(function* (
   )
   const first = yield* look
   if (first !== undefined) return first
+  const { certificate } = proof
+  const more = certificate && `  and for its certificate  ${certificate.name} ${certificate.type} ${certificate.value}`
   yield* waits
   yield* Effect.logWarning(
-    `DNS does not prove ${proof.hostname} yet. Add one of these records; it is looked up every ${lookEvery}: ${records}`
+    `DNS does not prove ${proof.hostname} yet. Add one of these records; it is looked up every ${lookEvery}: ${records}${more ?? ""}`
   )
   while (true) {
     yield* Effect.sleep(lookEvery)

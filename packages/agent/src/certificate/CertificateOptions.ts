@@ -1,7 +1,7 @@
 /** The options for certificate orders, from the agent's settings; read before any network access. */
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { Admission, CertificateAuthority } from "@catenet/domain/certificates/Admission"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { isWildcard, TunnelHostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, FileSystem, Redacted, Schema } from "effect"
@@ -64,7 +64,7 @@ export const roots = Effect.fnUntraced(function* (path: string) {
   return pem
 })
 
-const readHostname = Schema.decodeEffect(Hostname)
+const readHostname = Schema.decodeEffect(TunnelHostname)
 const readToken = Schema.decodeSync(RoutingToken)
 
 /** Where its files are. */
@@ -96,8 +96,8 @@ export const of = Effect.fn("CertificateOptions.of")(function* (
     token,
     places: placesOf(certificate),
     stateDir: tunnel.stateDir,
-    // The control plane publishes proofs only for the CAs that it assigns.
-    methods: authority === undefined ? tunnel.methods : ["tls-alpn-01"],
+    // Authorities take no other proof of a wildcard, and the control plane publishes proofs only for those that it assigns.
+    methods: isWildcard(hostname) ? ["dns-01"] : authority === undefined ? tunnel.methods : ["tls-alpn-01"],
     authority,
     roots: authorityRoots === undefined ? undefined : yield* roots(authorityRoots),
     reload

@@ -126,6 +126,7 @@ const publish = Effect.fn("CertificateQueueClient.publish")(function* (
     Effect.catchTags({
       RouteNotFound: () => Effect.succeed("no broker" as const),
       ChallengeNotBrokered: () => Effect.succeed("no broker" as const),
+      ChallengeNotDelegated: ({ detail }) => failed(detail),
       HostnameUnknown: ({ detail }) => failed(`${detail} ${check}`),
       NotHostnameOwner: ({ detail }) => failed(`${detail} ${check}`),
       AgentProofRequired: ({ detail }) => failed(detail),

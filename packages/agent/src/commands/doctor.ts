@@ -110,7 +110,7 @@ const publicName = Effect.fnUntraced(function* ({ hostname, mode }: Settings.Set
     "host name",
     `${hostname} does not resolve on this machine. Visitors need a DNS record of it that leads to the edge.`
   )
-  return yield* NetworkChecks.resolve(hostname, "").pipe(
+  return yield* NetworkChecks.resolve(hostname.replace("*", "any"), "").pipe(
     Effect.timeout(nameMillis),
     Effect.matchEffect({
       onSuccess: (all) => DoctorCheck.run("host name", Effect.succeed(`${hostname} leads to ${all.join(", ")}`)),

@@ -5,6 +5,7 @@
 import type { StoredRules } from "@catenet/domain/rules/Rules"
 import type { ServiceEntry, ServicesFile as FileSchema } from "@catenet/domain/tunnels/ServicesFile"
 import type { TunnelKind } from "@catenet/domain/tunnels/Tunnel"
+import { isWildcard } from "@catenet/domain/values/Hostname"
 import { ConfigurationInvalid, type Problem, problem } from "@catenet/platform/ConfigurationInvalid"
 import { ConfigProvider, Effect, type FileSystem, Result } from "effect"
 import { dirname, resolve } from "node:path"
@@ -103,6 +104,9 @@ const problemsOf = (entry: ServiceEntry, at: At): ReadonlyArray<Problem> => {
     routes !== undefined &&
       tls === "passthrough" &&
       problem(at("tls"), "hides the paths that routes are for", "remove it, or routes"),
+    entry.mcp !== undefined &&
+      isWildcard(host ?? "") &&
+      problem(at("host"), "stands for many names, and an MCP server has one", "set one name"),
     entry.mcp !== undefined &&
       tls === "passthrough" &&
       problem(at("tls"), "hides the requests that the MCP server is for", "remove it"),

@@ -125,13 +125,13 @@ export const of = (values: Values): McpSettings => ({
 })
 
 /** The options of a service in the file. */
-export const serviceOptions: ReadonlyArray<readonly [variable: string, option: string]> = [
+export const serviceOptions = new Map([
   [variables.mcpPublic.name, "mcp_public"],
   [variables.mcpShare.name, "mcp_share"],
   [variables.mcpTools.name, "mcp_tools"],
   [variables.mcpEnvironment.name, "mcp_env"],
   [variables.mcpOrigins.name, "mcp_allow_origin"]
-]
+] as const)
 
 type ServiceOptions = Pick<ServiceEntry, "mcp_public" | "mcp_share" | "mcp_tools" | "mcp_env" | "mcp_allow_origin">
 

@@ -4,7 +4,7 @@ import * as NetworkParser from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"
 import { secret, secretHex } from "@catenet/platform/SecretParser"
 import { asRequired, defaulted, optional, required } from "@catenet/platform/Variable"
-import { normalHost } from "@catenet/wire/frames/HostName"
+import { normalServedHost } from "@catenet/wire/frames/HostName"
 import { maxAgentIdBytes } from "@catenet/wire/frames/MuxRegister"
 import * as CustomCa from "./CustomCa.ts"
 import { baseUrl, hostPort, listenAddress } from "./HostPort.ts"
@@ -17,7 +17,7 @@ const token = Parser.described(secretHex, {
   remedy: "copy all of it from the install page of the tunnel"
 })
 
-const hostname = Parser.make("a host name", normalHost, {
+const hostname = Parser.make("a host name", normalServedHost, {
   remedy: "copy the name of the tunnel from the portal, without https:// and path"
 })
 

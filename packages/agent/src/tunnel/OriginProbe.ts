@@ -2,6 +2,7 @@
  * Answers the edge's health probes: connects to the origin as for a client, or with CT_AGENT_HEALTH_PATH requests that path over
  * HTTP. No redirects, no body. One probe runs at a time and answers all concurrent ones.
  */
+import { baseOf } from "@catenet/domain/values/Hostname"
 import { Http } from "@catenet/platform/Http"
 import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
 import type { OriginEcho, OriginVerdict } from "@catenet/wire/frames/MuxEcho"
@@ -75,7 +76,11 @@ export const make = Effect.fn("OriginProbe.make")(function* (origin: OpenOrigin,
       origin.protocol === "udp"
         ? [Duration.zero, { verdict: "unasked" } as const]
         : yield* Effect.timed(
-            Effect.provideService(origin.look ?? probe(origin, hostname ?? address), AgentMetrics, metrics)
+            Effect.provideService(
+              origin.look ?? probe(origin, hostname === undefined ? address : baseOf(hostname)),
+              AgentMetrics,
+              metrics
+            )
           )
     const echo: OriginEcho = { origin: address, ...found, millis: Math.round(Duration.toMillis(took)) }
     const before = metrics.probe.last?.echo.verdict

@@ -5,7 +5,7 @@ import { StoredRules } from "@catenet/domain/rules/Rules"
 import { deriveHostname, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
 import { ServiceEntry } from "@catenet/domain/tunnels/ServicesFile"
 import { Tunnel, TunnelName } from "@catenet/domain/tunnels/Tunnel"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { Hostname, TunnelHostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { propertyRuns } from "@catenet/testing/runs"
@@ -115,7 +115,7 @@ const empty = ServicesExport.empty("https://portal.example.net")
 const Wanted = Schema.Union([
   Schema.Struct({
     name: TunnelName,
-    host: Schema.UndefinedOr(Hostname),
+    host: Schema.UndefinedOr(TunnelHostname),
     at: Schema.Undefined,
     tls: Schema.Boolean,
     isProved: Schema.Boolean,

@@ -146,6 +146,16 @@ describe("a file of services", () => {
       ":2:55: services.a.rules[0].basic_auth.file names ct-agent.yaml, which has no name with a scrypt hash in line 1"
     ],
     [
+      "a wildcard in the middle of a name",
+      `${head}services: { a: { to: 1, host: "a.*.example.org" } }`,
+      ":2:31: services.a.host is not a host name"
+    ],
+    [
+      "an MCP server at many names",
+      `${head}services: { a: { mcp: b, host: "*.dev.example.org" } }`,
+      ":2:32: services.a.host stands for many names, and an MCP server has one"
+    ],
+    [
       "a caller of tools that is none",
       `${head}services: { a: { mcp: b, mcp_tools: { "a b": [c] } } }`,
       ":2:39: services.a.mcp_tools.a b is not a name that can be used here"

@@ -30,7 +30,7 @@ import {
 import { HostnameReserved, HostnameTaken, RoutingTokenRevoked } from "../tunnels/HostnameErrors.ts"
 import { TunnelOfSubject } from "../tunnels/Tunnel.ts"
 import { AuditEntry } from "../values/AuditEffect.ts"
-import { Hostname } from "../values/Hostname.ts"
+import { TunnelHostname } from "../values/Hostname.ts"
 import { AccountId, IdempotencyKey, PaymentId, Subject } from "../values/Ids.ts"
 import { Count, CountFromText } from "../values/Numbers.ts"
 import { literal, pattern } from "../values/Pattern.ts"
@@ -159,8 +159,8 @@ export class ProvisioningApi extends HttpApiGroup.make("provisioning")
   .add(
     HttpApiEndpoint.post("provisionTunnel", "/admin/provision-tunnel", {
       headers: idempotencyHeader,
-      payload: Schema.Struct({ subject: Subject, name: label(60), hostname: Hostname }),
-      success: Schema.Struct({ routing_token: RoutingToken, hostname: Hostname }),
+      payload: Schema.Struct({ subject: Subject, name: label(60), hostname: TunnelHostname }),
+      success: Schema.Struct({ routing_token: RoutingToken, hostname: TunnelHostname }),
       error: [HostnameReserved, HostnameTaken, IdempotencyKeyReused]
     })
       .annotate(OpenApi.Summary, "Creates a tunnel with a host name for another account.")
@@ -172,7 +172,7 @@ export class ProvisioningApi extends HttpApiGroup.make("provisioning")
       .annotate(OpenApi.Summary, "Lists the tunnels of all accounts, without their routing tokens.")
       .middleware(ReadsParameters),
     HttpApiEndpoint.post("authorizeHost", "/registry/authorize-host/:routing_token/:hostname", {
-      params: { routing_token: RoutingToken, hostname: Hostname },
+      params: { routing_token: RoutingToken, hostname: TunnelHostname },
       success: HttpApiSchema.Empty(200),
       error: [HostnameReserved, HostnameTaken, RoutingTokenRevoked, EdgeUnavailable]
     })

@@ -11,6 +11,7 @@ import { Admission } from "../certificates/Admission.ts"
 import {
   AgentProofRequired,
   ChallengeNotBrokered,
+  ChallengeNotDelegated,
   DnsBusy,
   DnsNotConverged,
   DnsProviderFailed,
@@ -25,7 +26,7 @@ import {
   IssuanceProgress,
   IssuanceTurn
 } from "../certificates/CertificateStanding.ts"
-import { Hostname } from "../values/Hostname.ts"
+import { TunnelHostname } from "../values/Hostname.ts"
 import { pattern } from "../values/Pattern.ts"
 import { line } from "../values/Text.ts"
 import { RoutingToken } from "../values/Tokens.ts"
@@ -51,7 +52,7 @@ export const IssuedChain = Schema.Struct({
 })
 
 /** TXT values of the ACME dns-01 challenge are base64url of a SHA-256. */
-const challenge = { token: RoutingToken, hostname: Hostname }
+const challenge = { token: RoutingToken, hostname: TunnelHostname }
 
 export class AdmissionApi extends HttpApiGroup.make("admission")
   .annotate(OpenApi.Description, "Certificates")
@@ -113,6 +114,7 @@ export class AdmissionApi extends HttpApiGroup.make("admission")
         NotHostnameOwner,
         HostnameUnknown,
         ChallengeNotBrokered,
+        ChallengeNotDelegated,
         NotAdmitted,
         DnsProviderFailed,
         DnsBusy,

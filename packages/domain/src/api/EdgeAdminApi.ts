@@ -20,7 +20,7 @@ import {
 } from "../tunnels/TunnelTraffic.ts"
 import { boundedArray } from "../values/BoundedArray.ts"
 import { Hex64 } from "../values/Hex.ts"
-import { Hostname } from "../values/Hostname.ts"
+import { TunnelHostname } from "../values/Hostname.ts"
 import { HolderKey, PublicKey } from "../values/Keys.ts"
 import { Count, CountFromText, countFromText } from "../values/Numbers.ts"
 import { literal } from "../values/Pattern.ts"
@@ -67,7 +67,7 @@ const HolderPresence = Schema.Union([
 
 /** A host name that the edge routes, and the token that it routes it to. */
 class HostBinding extends Schema.Class<HostBinding>("HostBinding")({
-  hostname: Hostname,
+  hostname: TunnelHostname,
   token: RoutingToken
 }) {}
 
@@ -76,20 +76,20 @@ const QuicListenerName = literal(["mesh", "channel-broker", "channel-relay"])
 class TunnelOrdersApi extends HttpApiGroup.make("orders")
   .add(
     HttpApiEndpoint.post("authorizeHost", "/admin/authorize-host/:token/:host", {
-      params: { token: RoutingToken, host: Hostname },
+      params: { token: RoutingToken, host: TunnelHostname },
       headers: accountHeader,
       query: tier,
       success: HttpApiSchema.Empty(200)
     }),
     HttpApiEndpoint.post("authorizeHostByHeader", "/admin/authorize-host/:host", {
-      params: { host: Hostname },
+      params: { host: TunnelHostname },
       headers: { ...tokenHeader, ...accountHeader },
       query: tier,
       success: HttpApiSchema.Empty(200)
     }),
     /** Does nothing where the host name leads to another tunnel. */
     HttpApiEndpoint.post("releaseHost", "/admin/release-host/:host", {
-      params: { host: Hostname },
+      params: { host: TunnelHostname },
       headers: tokenHeader,
       success: HttpApiSchema.Empty(200)
     }),

@@ -44,6 +44,8 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "The challenge is published, but not every name server returns it yet.",
   ClaimNotLapsed:
     "The certificate claim of the tunnel's host name has not lapsed, so it cannot be queued again.",
+  ChallengeNotDelegated:
+    "DNS does not let the platform answer for the certificates of a wildcard.",
   ChallengeNotBrokered:
     "A DNS-01 challenge is published only for names that the platform or an operator assigned.",
   BridgeNotConfigured:
@@ -208,6 +210,8 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "A share link lets visitors pass a login gate, and the tunnel has none.",
   TunnelWithoutHostname:
     "A share link points to a host name, and the tunnel has none.",
+  ShareLinkNeedsHost:
+    "A share link leads to one name, and the tunnel has a wildcard, or another name than the one that was asked for.",
   ShareLinkNeedsGelb:
     "A share link lets visitors pass a login gate, which nobody enforces at this host: not the edge, and no agent.",
   ShareLinkLimitReached:

@@ -11,6 +11,7 @@ import {
   LoginNotRequired,
   ShareLinkLimitReached,
   ShareLinkNeedsGelb,
+  ShareLinkNeedsHost,
   ShareLinkNotFound,
   TunnelWithoutHostname
 } from "../tunnels/GateErrors.ts"
@@ -29,6 +30,7 @@ import {
 } from "../tunnels/TunnelErrors.ts"
 import { Badge } from "../tunnels/Uptime.ts"
 import { FleetRow, UptimeReport, UsageRow } from "../tunnels/Usage.ts"
+import { Hostname } from "../values/Hostname.ts"
 import { ShareLinkIdInPath, TunnelIdInPath } from "../values/Ids.ts"
 import { CountFromText, UnixSeconds } from "../values/Numbers.ts"
 import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
@@ -238,12 +240,15 @@ const writes = [
     payload: Schema.Struct({
       ttl: ShareTtl,
       single_use: Schema.optionalKey(Schema.Boolean),
-      label: Schema.optionalKey(ShareLabel)
+      label: Schema.optionalKey(ShareLabel),
+      /** The name that it leads to, where the tunnel has a wildcard. */
+      host: Schema.optionalKey(Hostname)
     }),
     success: MintedShareLink,
     error: [
       LoginNotRequired,
       TunnelWithoutHostname,
+      ShareLinkNeedsHost,
       ShareLinkNeedsGelb,
       ShareLinkLimitReached,
       TunnelNotFound,

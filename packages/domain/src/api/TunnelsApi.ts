@@ -14,7 +14,7 @@ import { NoPortLeft, PortLimitReached, PortRefused, PortTaken } from "../tunnels
 import { Installation, RotatedToken, Tunnel, TunnelChange, TunnelKind, TunnelName } from "../tunnels/Tunnel.ts"
 import { GrantNotFound, TunnelLimitReached, TunnelNotFound } from "../tunnels/TunnelErrors.ts"
 import { Email } from "../values/Email.ts"
-import { Hostname } from "../values/Hostname.ts"
+import { TunnelHostname } from "../values/Hostname.ts"
 import { Subject, TunnelIdInPath } from "../values/Ids.ts"
 import { Port, UnixSeconds } from "../values/Numbers.ts"
 import { IdempotencyKeyReused, LimitReached, RateLimited } from "../values/RequestErrors.ts"
@@ -35,7 +35,7 @@ export class AccessRequest extends Schema.Class<AccessRequest>("AccessRequest")(
 /** What a tunnel is created with. */
 export const NewTunnel = Schema.Struct({
   name: TunnelName,
-  hostname: Schema.optionalKey(Hostname),
+  hostname: Schema.optionalKey(TunnelHostname),
   /** `http` where it is absent. */
   kind: Schema.optionalKey(TunnelKind),
   /** The public port that is wanted; without it one is allotted. */
@@ -141,7 +141,7 @@ const writes = [
   /** A name that has to be proved replaces the tunnel's present one once its proof was seen. */
   HttpApiEndpoint.put("setHostname", "/me/tunnels/:id/hostname", {
     params: id,
-    payload: Schema.Struct({ hostname: Schema.NullOr(Hostname) }),
+    payload: Schema.Struct({ hostname: Schema.NullOr(TunnelHostname) }),
     success: Tunnel,
     error: [TunnelNotFound, HostnameHeld, HostnameReserved, HostnameTaken, LimitReached, PortRefused]
   })

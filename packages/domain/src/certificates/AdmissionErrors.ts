@@ -1,5 +1,6 @@
 /** Refusals of certificate admission and of the DNS-01 broker. */
 import { Schema } from "effect"
+import { DnsRecord } from "../tunnels/HostnameOwnership.ts"
 import { Problem } from "../values/Problem.ts"
 
 /** The routing token is wrong or does not own the host name; the response does not distinguish the two. */
@@ -84,6 +85,18 @@ export class ClaimNotLapsed extends Problem<ClaimNotLapsed>()("ClaimNotLapsed", 
   title: "Nothing to reclaim",
   detail: () => "The tunnel's place in the certificate queue has not lapsed."
 }) {}
+
+/** DNS does not let the platform answer for the certificates of a wildcard. */
+export class ChallengeNotDelegated extends Problem<ChallengeNotDelegated>()(
+  "ChallengeNotDelegated",
+  {
+    status: 409,
+    title: "Challenge not delegated",
+    detail: ({ record: { name, type, value } }) =>
+      `Only DNS can prove a wildcard to an authority. Let the control plane publish the proof: add the record ${name} ${type} ${value}`
+  },
+  { record: DnsRecord }
+) {}
 
 /** A DNS-01 challenge is published only for names that the platform or an operator assigned. */
 export class ChallengeNotBrokered extends Problem<ChallengeNotBrokered>()("ChallengeNotBrokered", {

@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { StoredRules } from "../rules/Rules.ts"
 import { Hex64 } from "../values/Hex.ts"
-import { Hostname } from "../values/Hostname.ts"
+import { TunnelHostname } from "../values/Hostname.ts"
 import { NewPublicKey, PublicKey, Signature } from "../values/Keys.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { pattern } from "../values/Pattern.ts"
@@ -77,7 +77,7 @@ export class ReportedEdge extends Schema.Class<ReportedEdge>("ReportedEdge")({
 /** One authorization that an edge restores at boot. Without a host name the token alone is authorized. */
 export class Authorisation extends Schema.Class<Authorisation>("Authorisation")({
   token: RoutingToken,
-  hostname: Schema.NullOr(Hostname),
+  hostname: Schema.NullOr(TunnelHostname),
   tier: Tier.pipe(Schema.withDecodingDefaultKey(Effect.succeed("passthrough" as const))),
   policy: Schema.NullOr(AccessPolicy).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   /** Until when an authority may validate the host name whatever the policy says: its certificate admission is open. */

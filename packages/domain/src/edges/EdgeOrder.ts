@@ -6,7 +6,7 @@ import { Effect, Schema } from "effect"
 import { ChannelId } from "../channels/Channel.ts"
 import { StoredRules } from "../rules/Rules.ts"
 import { Hex64 } from "../values/Hex.ts"
-import { Hostname } from "../values/Hostname.ts"
+import { TunnelHostname } from "../values/Hostname.ts"
 import { HolderKey, PublicKey } from "../values/Keys.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { RoutingToken } from "../values/Tokens.ts"
@@ -32,13 +32,13 @@ export const edgeOrderFields = {
   },
   /** With whether visitors have to log in, where that has to be known before the first of them. */
   AuthorizeHost: {
-    hostname: Hostname,
+    hostname: TunnelHostname,
     tier: Tier,
     admissionUntil: Schema.optionalKey(UnixSeconds),
     requireLogin: Schema.optionalKey(Schema.Boolean)
   },
   /** The host name leads to the tunnel no longer. */
-  ReleaseHost: { hostname: Hostname },
+  ReleaseHost: { hostname: TunnelHostname },
   /** Whether visitors of gelb hosts have to log in. It also says that those who have may no longer pass. */
   SetLogin: { required: Schema.Boolean, ...revision },
   /** `successor` is the token that the tunnel has instead; hosts that still lead to the old one lead there. */

@@ -1,6 +1,6 @@
 /** Refusals at the login gate of a tunnel. Visitors see them as pages; programs get the same facts. */
 import { Schema } from "effect"
-import { Hostname } from "../values/Hostname.ts"
+import { baseOf, Hostname, isWildcard, TunnelHostname } from "../values/Hostname.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
 
@@ -22,6 +22,20 @@ export class TunnelWithoutHostname extends Problem<TunnelWithoutHostname>()("Tun
   title: "Tunnel without a host name",
   detail: () => "This tunnel has no host name to share a link to."
 }) {}
+
+/** A share link leads to one name, and the tunnel has a wildcard, or another name than the one that was asked for. */
+export class ShareLinkNeedsHost extends Problem<ShareLinkNeedsHost>()(
+  "ShareLinkNeedsHost",
+  {
+    status: 400,
+    title: "Host name of the link",
+    detail: ({ hostname }) =>
+      isWildcard(hostname)
+        ? `Say in host to which name the link leads: one label below ${baseOf(hostname)}.`
+        : `A link of this tunnel leads to ${hostname}.`
+  },
+  { hostname: TunnelHostname }
+) {}
 
 /** A share link lets visitors pass a login gate, which nobody enforces at this host: not the edge, and no agent. */
 export class ShareLinkNeedsGelb extends Problem<ShareLinkNeedsGelb>()("ShareLinkNeedsGelb", {

@@ -1,6 +1,6 @@
 /** Refusals of host names: what no tunnel may have, and what its owner has not proved. */
 import { Schema } from "effect"
-import { Hostname } from "../values/Hostname.ts"
+import { TunnelHostname } from "../values/Hostname.ts"
 import { Problem } from "../values/Problem.ts"
 import { DnsRecord } from "./HostnameOwnership.ts"
 
@@ -10,7 +10,9 @@ const why = {
   "public-suffix": "names of different people are registered below it",
   "service-label": "its first label is reserved for services of the platform's operator",
   address: "its last label is a number, so that clients read it as an IP address",
-  "below-another-host": "it lies below the host name of another tunnel"
+  "below-another-host": "it lies below the host name of another tunnel",
+  "above-another-host": "a name below it belongs to another tunnel",
+  "below-zone": "names below a zone of this platform are given one by one"
 } as const
 
 /** No tunnel can have this host name. */
@@ -22,8 +24,17 @@ export class HostnameReserved extends Problem<HostnameReserved>()(
     detail: ({ hostname, reason }) => `The host name ${hostname} cannot be used for a tunnel: ${why[reason]}.`
   },
   {
-    hostname: Hostname,
-    reason: Schema.Literals(["zone", "platform", "public-suffix", "service-label", "address", "below-another-host"])
+    hostname: TunnelHostname,
+    reason: Schema.Literals([
+      "zone",
+      "platform",
+      "public-suffix",
+      "service-label",
+      "address",
+      "below-another-host",
+      "above-another-host",
+      "below-zone"
+    ])
   }
 ) {}
 
@@ -35,7 +46,7 @@ export class HostnameNotProved extends Problem<HostnameNotProved>()(
     title: "Host name not proved",
     detail: ({ hostname }) => `DNS has no record that proves ${hostname}; add one of \`records\`.`
   },
-  { hostname: Hostname, records: Schema.Array(DnsRecord) }
+  { hostname: TunnelHostname, records: Schema.Array(DnsRecord) }
 ) {}
 
 /** The tunnel has no host name that must be proved: it has none, or the platform or an operator assigned it. */
@@ -53,7 +64,7 @@ export class HostnameHeld extends Problem<HostnameHeld>()(
     title: "Host name held",
     detail: ({ hostname }) => `This tunnel has the host name ${hostname}; give that up first, or create another tunnel.`
   },
-  { hostname: Hostname }
+  { hostname: TunnelHostname }
 ) {}
 
 /** The resolver did not answer, so the proof could not be checked. */
@@ -78,5 +89,5 @@ export class HostnameTaken extends Problem<HostnameTaken>()(
     title: "Host name taken",
     detail: ({ hostname }) => `The host name ${hostname} belongs to another tunnel.`
   },
-  { hostname: Hostname }
+  { hostname: TunnelHostname }
 ) {}

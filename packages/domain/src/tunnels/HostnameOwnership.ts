@@ -3,7 +3,7 @@
  * zone), when its owner proved it in DNS, or when an operator provisioned it. Some names are never a tunnel's.
  */
 import { Schema } from "effect"
-import { Hostname } from "../values/Hostname.ts"
+import { baseOf, isWildcard, TunnelHostname } from "../values/Hostname.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { literal } from "../values/Pattern.ts"
 
@@ -52,10 +52,12 @@ export class DnsRecord extends Schema.Class<DnsRecord>("DnsRecord")({
 
 /** One of the records proves the name. While it is pending, the tunnel does not have the name. */
 export class HostnameProof extends Schema.Class<HostnameProof>("HostnameProof")({
-  hostname: Hostname,
+  hostname: TunnelHostname,
   state: literal(["pending", "proved"]),
   checked_at: Schema.NullOr(UnixSeconds),
-  records: Schema.Array(DnsRecord)
+  records: Schema.Array(DnsRecord),
+  /** Of a wildcard, where the platform answers for certificates in DNS: the record that lets it. */
+  certificate: Schema.optionalKey(DnsRecord)
 }) {}
 
 /** The names that belong to the platform itself. `zones`: where it gives names and where it changes records. */
@@ -99,6 +101,22 @@ export const ancestorsOf = (hostname: string): ReadonlyArray<string> => {
 }
 
 /**
+ * The wildcard that a host name falls under; undefined below a single label.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { wildcardOf } from "@catenet/domain/tunnels/HostnameOwnership"
+ *
+ * assert.equal(wildcardOf("a.dev.example.net"), "*.dev.example.net")
+ * assert.equal(wildcardOf("example.net"), undefined)
+ * ```
+ */
+export const wildcardOf = (hostname: string): string | undefined => {
+  const parent = hostname.slice(hostname.indexOf(".") + 1)
+  return parent.includes(".") && parent !== hostname ? `*.${parent}` : undefined
+}
+
+/**
  * Why a name can never be a tunnel's, by the name alone; undefined where it can.
  *
  * ```ts
@@ -110,10 +128,20 @@ export const ancestorsOf = (hostname: string): ReadonlyArray<string> => {
  * assert.equal(reservedAs("example.net", ours), "zone")
  * assert.equal(reservedAs("portal.example.net", ours), "platform")
  * assert.equal(reservedAs("cam.t.example.net", ours), undefined)
+ * assert.equal(reservedAs("*.example.net", ours), "zone")
+ * assert.equal(reservedAs("*.cam.t.example.net", ours), "below-zone")
  * ```
  */
-export const reservedAs = (hostname: string, { names, zones }: PlatformNames): "zone" | "platform" | undefined => {
-  if (zones.some((zone) => hostname === zone || isBelow(zone, hostname))) return "zone"
+export const reservedAs = (
+  hostname: string,
+  { names, zones }: PlatformNames
+): "zone" | "platform" | "below-zone" | undefined => {
+  const base = baseOf(hostname)
+  if (zones.some((zone) => base === zone || isBelow(zone, base))) return "zone"
+  if (isWildcard(hostname)) {
+    if (zones.some((zone) => isBelow(base, zone))) return "below-zone"
+    return names.has(base) || Array.from(names).some((name) => isGiven(name, base)) ? "platform" : undefined
+  }
   const isTarget = zones.some((zone) => isGiven(hostname, zone)) && targetLabel.test(hostname.split(".")[0] ?? "")
   return names.has(hostname) || isTarget ? "platform" : undefined
 }
@@ -173,9 +201,30 @@ export interface ProofRecord {
  * const [txt, cname] = proofRecords("www.example.org", "0".repeat(32), "t.example.net")
  * assert.equal(txt?.name, "_catenet-challenge.www.example.org")
  * assert.equal(cname?.value, `${"0".repeat(32)}.t.example.net`)
+ * const [parent] = proofRecords("*.dev.example.org", "0".repeat(32), undefined)
+ * assert.equal(parent?.name, "_catenet-challenge.dev.example.org")
  * ```
  */
 export const proofRecords = (hostname: string, label: string, zone: string | undefined): ReadonlyArray<ProofRecord> => [
-  { type: "TXT", name: `_catenet-challenge.${hostname}`, value: `catenet-tunnel=${label}` },
+  { type: "TXT", name: `_catenet-challenge.${baseOf(hostname)}`, value: `catenet-tunnel=${label}` },
   ...(zone === undefined ? [] : [{ type: "CNAME" as const, name: hostname, value: `${label}.${zone}` }])
 ]
+
+/**
+ * By what the owner of a wildcard lets the platform answer for its certificates, which only DNS can prove: the challenges of
+ * authorities are looked up in the platform's zone.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { certificateRecord } from "@catenet/domain/tunnels/HostnameOwnership"
+ *
+ * const { name, value } = certificateRecord("*.dev.example.org", "0".repeat(32), "example.net")
+ * assert.equal(name, "_acme-challenge.dev.example.org")
+ * assert.equal(value, `_acme-challenge.${"0".repeat(32)}.example.net`)
+ * ```
+ */
+export const certificateRecord = (hostname: string, label: string, zone: string): ProofRecord => ({
+  type: "CNAME",
+  name: `_acme-challenge.${baseOf(hostname)}`,
+  value: `_acme-challenge.${label}.${zone}`
+})

@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import { HostHeader, originPlace, Routes } from "../rules/Route.ts"
 import { DemandedRules } from "../rules/Rules.ts"
 import { boundedArray, boundedRecord } from "../values/BoundedArray.ts"
-import { Hostname } from "../values/Hostname.ts"
+import { TunnelHostname } from "../values/Hostname.ts"
 import { Port } from "../values/Numbers.ts"
 import { describedAs, pattern, patternBy } from "../values/Pattern.ts"
 import { line } from "../values/Text.ts"
@@ -137,7 +137,7 @@ export class ServiceEntry extends Schema.Class<ServiceEntry>("ServiceEntry")({
   host: Schema.optionalKey(
     written(
       "A host name of yours; by default the platform assigns one. Of a tcp service with tls, one in its zone."
-    ).pipe(Schema.decodeTo(Hostname))
+    ).pipe(Schema.decodeTo(TunnelHostname))
   ),
   host_header: Schema.optionalKey(HostHeader).annotateKey({
     description:

@@ -4,7 +4,7 @@
  */
 import { Result, Schema } from "effect"
 import { audit, type Audit } from "../values/AuditEffect.ts"
-import type { Hostname } from "../values/Hostname.ts"
+import { type Hostname, isWildcard } from "../values/Hostname.ts"
 import { ShareLinkId, type Subject, type TunnelId } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { literal } from "../values/Pattern.ts"
@@ -15,10 +15,12 @@ import {
   maxShareLinks,
   ShareLinkLimitReached,
   ShareLinkNeedsGelb,
+  ShareLinkNeedsHost,
   ShareLinkNotFound,
   ShareLinkRefused,
   TunnelWithoutHostname
 } from "./GateErrors.ts"
+import { wildcardOf } from "./HostnameOwnership.ts"
 
 export const ShareTtl = literal(["1h", "24h", "7d"])
 export type ShareTtl = typeof ShareTtl.Type
@@ -95,6 +97,8 @@ export interface ShareLinkRequest {
   readonly ttl: ShareTtl
   readonly singleUse: boolean
   readonly label: string | null
+  /** The name that it leads to; needed where the tunnel has a wildcard. */
+  readonly host?: Hostname | undefined
 }
 
 /** The tunnel as it is; `host` null when it has no host name. */
@@ -109,7 +113,8 @@ export interface SharedTunnel {
 }
 
 /** Why no link is minted, in the order in which it is found. */
-export type MintRefusal = LoginNotRequired | TunnelWithoutHostname | ShareLinkNeedsGelb | ShareLinkLimitReached
+export type MintRefusal =
+  LoginNotRequired | TunnelWithoutHostname | ShareLinkNeedsHost | ShareLinkNeedsGelb | ShareLinkLimitReached
 
 /**
  * Mints a link.
@@ -126,12 +131,15 @@ export type MintRefusal = LoginNotRequired | TunnelWithoutHostname | ShareLinkNe
  * ```
  */
 export const mint = (
-  { host, id: tunnelId, isAsked, links, loginRequired, subject }: SharedTunnel,
-  { id, label, singleUse, ttl }: ShareLinkRequest,
+  { host: hostname, id: tunnelId, isAsked, links, loginRequired, subject }: SharedTunnel,
+  { host: asked, id, label, singleUse, ttl }: ShareLinkRequest,
   now: UnixSeconds
 ): Result.Result<Step<KeptShareLink, Audit>, MintRefusal> => {
   if (!loginRequired) return Result.fail(new LoginNotRequired())
-  if (host === null) return Result.fail(new TunnelWithoutHostname())
+  if (hostname === null) return Result.fail(new TunnelWithoutHostname())
+  const host = asked ?? hostname
+  const isOurs = isWildcard(hostname) ? wildcardOf(host) === hostname && host !== hostname : host === hostname
+  if (!isOurs) return Result.fail(new ShareLinkNeedsHost({ hostname }))
   if (!isAsked) return Result.fail(new ShareLinkNeedsGelb())
   if (links.filter((link) => isLive(link, now)).length >= maxShareLinks) {
     return Result.fail(new ShareLinkLimitReached())

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import type { PortProtocol } from "../edges/PublicPort.ts"
 import { AgentProof, TunnelOptions, TunnelOptionsChange } from "../edges/TunnelOptions.ts"
 import { AgentId } from "../enrollment/AgentStatus.ts"
-import { Hostname } from "../values/Hostname.ts"
+import { TunnelHostname } from "../values/Hostname.ts"
 import { Subject, TunnelId } from "../values/Ids.ts"
 import { Port, UnixSeconds } from "../values/Numbers.ts"
 import { literal } from "../values/Pattern.ts"
@@ -79,7 +79,7 @@ export const tlsAddress = (hostname: string, port: number): string => `tls://${h
 export class Tunnel extends Schema.Class<Tunnel>("Tunnel")({
   id: TunnelId,
   name: TunnelName,
-  hostname: Schema.NullOr(Hostname),
+  hostname: Schema.NullOr(TunnelHostname),
   /**
    * Of a host name that its owner brought; null where there is none, or the platform or an operator gave it. Null stands
    * first, because the class is tried at length before null is: that doubled the time of writing a tunnel.
@@ -106,7 +106,7 @@ export class TunnelOfSubject extends Schema.Class<TunnelOfSubject>("TunnelOfSubj
   id: TunnelId,
   subject: Subject,
   name: Schema.String,
-  hostname: Schema.NullOr(Hostname),
+  hostname: Schema.NullOr(TunnelHostname),
   created_at: UnixSeconds
 }) {}
 
@@ -150,7 +150,7 @@ export class Installation extends Schema.Class<Installation>("Installation")({
   agent_id: AgentId,
   control_plane_url: Schema.String,
   edge: Schema.String,
-  hostname: Schema.NullOr(Hostname),
+  hostname: Schema.NullOr(TunnelHostname),
   /** Where visitors reach the tunnel; absent where it has neither a host name nor a port. */
   public_url: Schema.optionalKey(Schema.String)
 }) {}

@@ -1,6 +1,6 @@
 /** How a tunnel was used and whether it was up, over windows that end now. */
 import { Effect, Schema } from "effect"
-import { Hostname } from "../values/Hostname.ts"
+import { TunnelHostname } from "../values/Hostname.ts"
 import { TunnelId } from "../values/Ids.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { Reachability } from "./Reachability.ts"
@@ -78,7 +78,7 @@ const silent = { silent_edges: Schema.Array(Schema.String) }
 export class UsageRow extends Schema.Class<UsageRow>("UsageRow")({
   id: TunnelId,
   tunnel: TunnelName,
-  hostname: Schema.NullOr(Hostname),
+  hostname: Schema.NullOr(TunnelHostname),
   uptime_30d_pct: Schema.NullOr(Percent),
   sessions_30d: Schema.NullOr(Count),
   bytes_in_30d: Schema.NullOr(Count),
@@ -108,7 +108,7 @@ export class UptimeReport extends Schema.Class<UptimeReport>("UptimeReport")({
 export class FleetRow extends Schema.Class<FleetRow>("FleetRow")({
   id: TunnelId,
   tunnel: TunnelName,
-  hostname: Schema.NullOr(Hostname),
+  hostname: Schema.NullOr(TunnelHostname),
   /** Whether an agent is connected. */
   online: Schema.NullOr(Schema.Boolean),
   /** Whether visitors reach the service behind it. */

@@ -9,9 +9,14 @@ import { lowerAscii } from "./AsciiCase.ts"
 import { describedAs, pattern, patternBy, portable } from "./Pattern.ts"
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-const labels = pattern(new RegExp(`^${label}(?:\\.${label})*$`, "u"), "a host name")
+const form = `^${label}(?:\\.${label})*$`
+/** Below a single label there are only names of different people. */
+const tunnelForm = `^(?:\\*\\.${label}\\.)?${label}(?:\\.${label})*$`
+const labels = pattern(new RegExp(form, "u"), "a host name")
+const tunnelLabels = pattern(new RegExp(tunnelForm, "u"), "a host name")
 /** Letters of either case are read; a text with blanks around it or a dot at its end too. */
-const written = new RegExp(`^${label}(?:\\.${label})*$`.replaceAll("a-z", "A-Za-z"), "u")
+const written = (form: string) =>
+  Schema.String.check(describedAs({ maxLength: 253, ...portable(new RegExp(form.replaceAll("a-z", "A-Za-z"), "u")) }))
 const length = patternBy((text) => text.length <= 253, "a host name of at most 253 characters")
 
 /** Brings a text to normal form as far as that goes; the result may still be no host name. */
@@ -38,10 +43,54 @@ const isBlank = (code: number) => code === 0x20 || (code >= 0x09 && code <= 0x0d
  * if (host !== "hello.example.test") throw new Error("host names have one normal form")
  * ```
  */
-export const Hostname = Schema.String.check(describedAs({ maxLength: 253, ...portable(written) })).pipe(
+export const Hostname = written(form).pipe(
   Schema.decodeTo(Schema.String.check(labels, length).pipe(Schema.brand("Hostname")), {
     decode: SchemaGetter.transform(normalise),
     encode: SchemaGetter.passthrough()
   })
 )
 export type Hostname = typeof Hostname.Type
+
+/**
+ * The name of a tunnel: a host name, or a wildcard such as `*.dev.example.net`, which stands for every name one label below
+ * `dev.example.net`. Visitors only ever name host names.
+ *
+ * @example
+ * ```ts
+ * import { Schema } from "effect"
+ * import { TunnelHostname } from "@catenet/domain/values/Hostname"
+ *
+ * const is = Schema.is(TunnelHostname)
+ * if (!is("*.dev.example.net") || is("*.net") || is("a.*.net") || is("*dev.example.net")) throw new Error("one form")
+ * ```
+ */
+export const TunnelHostname = written(tunnelForm).pipe(
+  Schema.decodeTo(Schema.String.check(tunnelLabels, length).pipe(Schema.brand("Hostname")), {
+    decode: SchemaGetter.transform(normalise),
+    encode: SchemaGetter.passthrough()
+  })
+)
+
+/**
+ * Whether it stands for the names one label below `baseOf`.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { isWildcard } from "@catenet/domain/values/Hostname"
+ *
+ * assert.ok(isWildcard("*.dev.example.net") && !isWildcard("dev.example.net"))
+ * ```
+ */
+export const isWildcard = (hostname: string): boolean => hostname.startsWith("*.")
+
+/**
+ * The name below which a wildcard stands; any other name itself.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { baseOf } from "@catenet/domain/values/Hostname"
+ *
+ * assert.equal(baseOf("*.dev.example.net"), "dev.example.net")
+ * ```
+ */
+export const baseOf = (hostname: string): string => (isWildcard(hostname) ? hostname.slice(2) : hostname)

@@ -5,7 +5,7 @@
 import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import * as Hex from "@catenet/crypto/Hex"
 import { addressBlock } from "@catenet/platform/IpAddress"
-import { normalHost } from "@catenet/wire/frames/HostName"
+import { normalHost, normalServedHost } from "@catenet/wire/frames/HostName"
 import { decodePeerPort } from "@catenet/wire/frames/PeerPort"
 import type { Admission, AdmissionHead, PeerEdge } from "@catenet/wire/frames/Role"
 import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
@@ -113,7 +113,7 @@ export class SlotProtocol extends Context.Service<
     const park = Effect.fnUntraced(function* (socket: TLSSocket, admission: AgentAdmission, place: SlotPlace) {
       const token = Buffer.from(admission.token).toString("hex")
       const given = "host" in admission ? admission.host : undefined
-      const host = given === undefined ? undefined : (normalHost(given) ?? given)
+      const host = given === undefined ? undefined : (normalServedHost(given) ?? given)
       const refused = admissions.bytes(token, host)
       answerAdmission(socket, refused === undefined)
       if (refused !== undefined) {

@@ -4,7 +4,7 @@
  */
 import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { addressBlock } from "@catenet/platform/IpAddress"
-import { normalHost } from "@catenet/wire/frames/HostName"
+import { normalServedHost } from "@catenet/wire/frames/HostName"
 import {
   decodeQuicRole,
   type DirectListener,
@@ -136,7 +136,7 @@ const register = (state: State, peer: Peer, asked: Registering) => {
     session,
     hosts: new Set([
       ...(before?.hosts ?? []),
-      ...(asked.host === undefined ? [] : [normalHost(asked.host) ?? asked.host])
+      ...(asked.host === undefined ? [] : [normalServedHost(asked.host) ?? asked.host])
     ]),
     key: undefined,
     owner: false,

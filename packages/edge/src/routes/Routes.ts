@@ -6,6 +6,7 @@ import type { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import type { PublicPort } from "@catenet/domain/edges/PublicPort"
 import { type AgentProof, allOff, isAnyOn, type TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
 import type { Rules } from "@catenet/domain/rules/Rules"
+import { wildcardOf } from "@catenet/wire/frames/HostName"
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../settings/Settings.ts"
 import { authorizeHost, type RouteOrder } from "./RouteOrder.ts"
@@ -112,7 +113,8 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
     const { admissionUntil, tier, token } = route
     const account = route.account ?? accounts.get(token)
     forget(host)
-    routes.set(host, { token, tier, admissionUntil })
+    // Only the agent can have the certificate of a wildcard.
+    routes.set(host, { token, tier: host.startsWith("*") ? "passthrough" : tier, admissionUntil })
     hosts.add(token, host)
     if (account !== undefined) accounts.set(token, account)
   }
@@ -147,7 +149,9 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
       const route = routes.get(host)
       if (route?.token === token) return undefined
       if (route !== undefined) return "host-taken"
-      if (requireHostAuth) return "host-not-authorized"
+      if (requireHostAuth || host.startsWith("*")) return "host-not-authorized"
+      const above = routes.get(wildcardOf(host))
+      if (above !== undefined && above.token !== token) return "host-taken"
       lead(host, { token, tier: "passthrough", admissionUntil: null })
       taken.add(host)
       count(takenOf, token, 1)
@@ -156,7 +160,7 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
     release: (host, token) => {
       if (routes.get(host)?.token === token) forget(host)
     },
-    find: (host) => routes.get(host),
+    find: (host) => routes.get(host) ?? routes.get(wildcardOf(host)),
     knows: (token) => hosts.has(token),
     isNamed: (token) =>
       hosts.count(token) > (takenOf.get(token) ?? 0) || enrolled.has(token) || policies.has(token) || ports.has(token),
@@ -237,6 +241,7 @@ export class Routes extends Context.Service<
     readonly bind: (host: string, token: string) => BindRefusal | undefined
     /** The host leads nowhere, if it leads to the token. */
     readonly release: (host: string, token: string) => void
+    /** Where a visitor's host leads: its own route, or that of the wildcard that stands for it. */
     readonly find: (host: string) => Route | undefined
     /** Whether any host leads to the token. */
     readonly knows: (token: string) => boolean

@@ -9,7 +9,7 @@ import { native } from "@catenet/crypto/native"
 import * as VisitorToken from "@catenet/crypto/VisitorToken"
 import { PublicKey } from "@catenet/domain/values/Keys"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { normalHost } from "@catenet/wire/frames/HostName"
+import { normalServedHost } from "@catenet/wire/frames/HostName"
 import type { RefusalCode } from "@catenet/wire/frames/MuxReason"
 import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegister"
 import { Context, Effect, FiberSet, Layer, Schedule, Schema, Semaphore } from "effect"
@@ -137,7 +137,7 @@ export class AgentAdmissions extends Context.Service<
       if (routes.isRevoked(token)) return refused("revoked")
       const bound = new Set<string>()
       for (const given of hosts) {
-        const host = normalHost(given)
+        const host = normalServedHost(given)
         if (host === undefined) return refused("host-malformed")
         const refusal = routes.bind(host, token)
         if (refusal !== undefined) return refused(refusal, host)

@@ -2,6 +2,7 @@
  * The agents of one token: multiplexed registrations and parked single-use slots, in the order in which they are tried for a
  * visitor.
  */
+import { wildcardOf } from "@catenet/wire/frames/HostName"
 import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { Enforced, Enforcement } from "@catenet/wire/frames/MuxPolicy"
@@ -84,14 +85,14 @@ interface Waiting {
 
 const fits = ({ host }: SlotAgent, target: AgentTarget) =>
   target._tag === "Host"
-    ? host === target.host && target.challengeOnly !== true && target.enforces === undefined
+    ? [target.host, wildcardOf(target.host)].includes(host ?? "") && !target.challengeOnly && !target.enforces
     : host === undefined
 
 const enforces = ({ enforces = [] }: MuxAgent, what: Enforced): boolean => enforces.some(({ name }) => name === what)
 
 const serves = (agent: MuxAgent, target: AgentTarget) =>
   target._tag === "Host"
-    ? agent.hosts.has(target.host) &&
+    ? (agent.hosts.has(target.host) || agent.hosts.has(wildcardOf(target.host))) &&
       (agent.answersChallenges || target.challengeOnly !== true) &&
       (target.enforces === undefined || enforces(agent, target.enforces))
     : agent.hosts.size === 0
@@ -100,11 +101,13 @@ const serves = (agent: MuxAgent, target: AgentTarget) =>
 export const needsOf = ({ kind, tls }: Pick<OpenHeader, "kind" | "tls">): "certificate" | "order" | undefined =>
   kind === "acme" ? "order" : tls === "passthrough" ? "certificate" : undefined
 
-const lacksCertificate = ({ certificates }: MuxAgent, target: AgentTarget) =>
-  target._tag === "Host" && target.needs === "certificate" && certificates.get(target.host)?.certificate === "none"
-
-const hasOrder = ({ certificates }: MuxAgent, target: AgentTarget) =>
-  target._tag === "Host" && target.needs === "order" && certificates.get(target.host)?.order === "open"
+/** What the agent reports of the host's certificate, where the target needs `what`. */
+const reported = ({ certificates }: MuxAgent, target: AgentTarget, what: "certificate" | "order") =>
+  target._tag === "Host" && target.needs === what
+    ? (certificates.get(target.host) ?? certificates.get(wildcardOf(target.host)))?.[what]
+    : undefined
+const lacksCertificate = (agent: MuxAgent, target: AgentTarget) => reported(agent, target, "certificate") === "none"
+const hasOrder = (agent: MuxAgent, target: AgentTarget) => reported(agent, target, "order") === "open"
 
 /** The carrier of an agent's streams; `other` if it is not QUIC. */
 export const carrierOf = ({ isQuic }: MuxAgent, other: Carrier): Carrier => (isQuic === true ? "quic" : other)

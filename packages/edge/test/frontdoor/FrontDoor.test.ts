@@ -5,6 +5,7 @@ import { encodeAdmission } from "@catenet/wire/frames/Role"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { connect, type Socket } from "node:net"
+import type { Duplex } from "node:stream"
 import { TLSSocket } from "node:tls"
 
 const gruenHost = { token: token("a"), host: "own.example.test" }
@@ -71,6 +72,40 @@ describe("a listener for visitors only", () => {
       other.write(`GET / HTTP/1.1\r\nHost: ${gelbHost.host}\r\n\r\n`)
       assert.match((yield* Effect.promise(() => answer)).toString(), /^HTTP\/1.1 204 /)
       other.end()
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("serves every name one label below a wildcard by its agent, and a name of its own by its own", () =>
+    Effect.gen(function* () {
+      const { port, world } = yield* visited()
+      const [wild, own] = [token("c"), token("d")]
+      yield* Effect.promise(() => world.authorize(wild, "*.dev.example.test", "gelb"))
+      yield* Effect.promise(() => world.authorize(own, "own.dev.example.test"))
+      const pair = mintPair(["*.dev.example.test"])
+      const answering = (by: string) => (stream: Duplex) => {
+        const server = new TLSSocket(stream as unknown as Socket, { isServer: true, cert: pair.cert, key: pair.key })
+        server.on("error", () => undefined).on("end", () => server.end())
+        server.on("data", (data: Buffer) => server.end(`${by} ${data.toString()}`))
+      }
+      yield* servingAgent(world, wild, ["*.dev.example.test"], answering("wildcard"))
+      yield* servingAgent(world, own, ["own.dev.example.test"], answering("own"))
+      const visit = (host: string) =>
+        Effect.promise(async () => {
+          const visitor = await tlsTo(port, pair.root, host)
+          const answer = readAll(visitor)
+          visitor.end("hello")
+          return (await answer).toString()
+        })
+      assert.strictEqual(yield* visit("app.dev.example.test"), "wildcard hello")
+      assert.strictEqual(yield* visit("OWN.dev.example.test"), "own hello")
+      for (const host of ["a.b.dev.example.test", "dev.example.test"])
+        assert.deepStrictEqual(yield* answerTo(port, yield* helloOf(host)), unrecognizedName, host)
+      const { status } = yield* Effect.promise(() =>
+        world.admin("POST", "/admin/release-host/*.dev.example.test", { headers: { "x-ct-routing-token": wild } })
+      )
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(yield* answerTo(port, yield* helloOf("app.dev.example.test")), unrecognizedName)
+      assert.strictEqual(yield* visit("own.dev.example.test"), "own hello")
     }).pipe(Effect.scoped)
   )
 

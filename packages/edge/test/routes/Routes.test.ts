@@ -40,6 +40,31 @@ describe("Routes", () => {
     assert.deepStrictEqual([routes.accountOf("02"), routes.accountOf("03")], [undefined, undefined])
   })
 
+  it("leads a visitor by the host's own route, then by the wildcard of its parent, and no agent takes either from another", () => {
+    const routes = routeTable(false)
+    const wild = { token: "01", tier: "gelb", admissionUntil: null } as const
+    const passed = { ...wild, tier: "passthrough" } as const
+    routes.authorize("*.dev.test", wild)
+    assert.deepStrictEqual(routes.find("x.dev.test"), passed, "nobody but the agent has a certificate")
+    for (const host of ["dev.test", "a.b.dev.test", "test"]) assert.isUndefined(routes.find(host), host)
+    assert.strictEqual(routes.bind("x.dev.test", "02"), "host-taken")
+    assert.strictEqual(routes.bind("*.dev.test", "02"), "host-taken")
+    assert.strictEqual(routes.bind("*.other.test", "02"), "host-not-authorized")
+    assert.isUndefined(routes.bind("*.dev.test", "01"))
+    routes.authorize("x.dev.test", { ...passed, token: "02" })
+    assert.deepStrictEqual([routes.find("x.dev.test")?.token, routes.find("y.dev.test")?.token], ["02", "01"])
+    const restored = routeTable(true)
+    for (const order of routes.orders())
+      if (order._tag === "AuthorizeHost")
+        restored.authorize(order.hostname, { token: order.token, tier: order.tier, admissionUntil: null })
+    assert.deepStrictEqual([restored.find("x.dev.test")?.token, restored.find("y.dev.test")?.token], ["02", "01"])
+    routes.revoke("01", "03")
+    assert.strictEqual(routes.find("y.dev.test")?.token, "03", "a rotation")
+    routes.revoke("03")
+    assert.isUndefined(routes.find("y.dev.test"))
+    assert.strictEqual(routes.find("x.dev.test")?.token, "02")
+  })
+
   it("releases a host from the token that it leads to, and from no other", () => {
     const routes = routeTable(true)
     for (const host of ["a.test", "b.test"])

@@ -1,6 +1,6 @@
 /** What the sweep reads: every hostname about which there may be something to do, and what the budgets have given. */
 import { budgetWindow } from "@catenet/domain/certificates/CertificateBudget"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { TunnelHostname } from "@catenet/domain/values/Hostname"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as Registry from "../tunnels/hostnames/HostStore.ts"
@@ -72,7 +72,7 @@ export const make = (zone: string | undefined) =>
        */
       candidates: SqlSchema.findAll({
         Request: Wanted,
-        Result: Schema.Struct({ hostname: Hostname }),
+        Result: Schema.Struct({ hostname: TunnelHostname }),
         execute: ({ now, perAccount, perDomain }) => sql`
         select hostname from hosts h where hostname in (
           select hostname from hosts where status = 'rot'

@@ -5,7 +5,7 @@
 import { Admission, type AdmissionState, confirmRevert, issued, view } from "@catenet/domain/certificates/Admission"
 import { HostnameGuarded, HostnameUnknown, NotHostnameOwner } from "@catenet/domain/certificates/AdmissionErrors"
 import type { IssuanceFailure } from "@catenet/domain/certificates/CertificateStanding"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { type Hostname, TunnelHostname } from "@catenet/domain/values/Hostname"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { clause } from "@catenet/domain/values/Sentence"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -24,7 +24,7 @@ import { CertificateAuthorities } from "./CertificateAuthorities.ts"
 import * as IssuedCertificate from "./IssuedCertificate.ts"
 
 const readToken = Schema.decodeOption(RoutingToken)
-const readHostname = Schema.decodeOption(Hostname)
+const readHostname = Schema.decodeOption(TunnelHostname)
 
 const dependencies = Effect.gen(function* () {
   const hosts = yield* Hosts

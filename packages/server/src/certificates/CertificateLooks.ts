@@ -65,7 +65,8 @@ export const layer = Layer.effectDiscard(
       yield* Effect.forEach(
         names,
         Effect.fnUntraced(function* ({ hostname }) {
-          const chain = yield* looked(hostname, gateHostsPort)
+          // Any name that a wildcard stands for has its certificate.
+          const chain = yield* looked(hostname.replace("*", "certificate"), gateHostsPort)
           if (chain.length > 0) yield* see(hostname, chain)
         }),
         { concurrency: atOnce, discard: true }

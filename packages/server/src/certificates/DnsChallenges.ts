@@ -3,7 +3,8 @@
  * zone. The answer comes when every authoritative server shows the challenge, so that the authority will see it too.
  */
 import {
-  ChallengeNotBrokered,
+  type ChallengeNotBrokered,
+  type ChallengeNotDelegated,
   DnsBusy,
   DnsNotConverged,
   DnsProviderFailed,
@@ -18,7 +19,7 @@ import { Context, Deferred, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as DnsBackend from "../dns/DnsBackend.ts"
 import { converged } from "../dns/DnsPropagation.ts"
-import { challengeName, type ChangeRefused, DnsProvider, isWithin } from "../dns/DnsProvider.ts"
+import { type ChangeRefused, DnsProvider, isWithin } from "../dns/DnsProvider.ts"
 import { Settings } from "../settings/Settings.ts"
 import { HostnameProofs } from "../tunnels/hostnames/HostnameProofs.ts"
 import { Admissions } from "./Admissions.ts"
@@ -39,6 +40,7 @@ export class DnsChallenges extends Context.Service<
     }) => Effect.Effect<
       void,
       | ChallengeNotBrokered
+      | ChallengeNotDelegated
       | DnsBusy
       | DnsNotConverged
       | DnsProviderFailed
@@ -77,8 +79,7 @@ export class DnsChallenges extends Context.Service<
       })
 
     const publish = Effect.fnUntraced(
-      function* (hostname: Hostname, value: string) {
-        const name = challengeName(hostname)
+      function* (name: string, value: string) {
         yield* provider.set({ name, type: "TXT", values: [value] })
         yield* converged(yield* provider.authoritative, name, value).pipe(
           Effect.timeoutOrElse({
@@ -92,7 +93,7 @@ export class DnsChallenges extends Context.Service<
       Effect.provideService(SecureRandom.SecureRandom, random)
     )
 
-    const isOurs = (hostname: Hostname) => provider.zone !== undefined && isWithin(hostname, provider.zone)
+    const isOurs = (name: string) => provider.zone !== undefined && isWithin(name, provider.zone)
 
     return {
       set: Effect.fn("DnsChallenges.set")(function* (request: {
@@ -101,9 +102,9 @@ export class DnsChallenges extends Context.Service<
         readonly value: string
       }) {
         if (!(yield* admissions.mayIssue(request.token, request.hostname))) return yield* new NotAdmitted()
-        if (!(yield* proofs.isBrokered(request.token, request.hostname))) return yield* new ChallengeNotBrokered()
-        if (!isOurs(request.hostname)) return yield* new DnsProviderFailed()
-        yield* inPlace(request.token, publish(request.hostname, request.value))
+        const name = yield* proofs.challengeAt(request.token, request.hostname, true)
+        if (!isOurs(name)) return yield* new DnsProviderFailed()
+        yield* inPlace(request.token, publish(name, request.value))
       }),
 
       clear: Effect.fn("DnsChallenges.clear")(function* (request: {
@@ -111,9 +112,9 @@ export class DnsChallenges extends Context.Service<
         readonly hostname: Hostname
       }) {
         yield* admissions.owns(request.token, request.hostname)
-        if (!(yield* proofs.isBrokered(request.token, request.hostname))) return yield* new ChallengeNotBrokered()
-        if (!isOurs(request.hostname)) return yield* new DnsProviderFailed()
-        const name = challengeName(request.hostname)
+        const at = proofs.challengeAt(request.token, request.hostname, false)
+        const name = yield* Effect.catchTag(at, "ChallengeNotDelegated", Effect.die)
+        if (!isOurs(name)) return yield* new DnsProviderFailed()
         yield* Effect.catchTag(provider.set({ name, type: "TXT", values: [] }), "ChangeRefused", failed)
       })
     }

@@ -52,7 +52,9 @@ const accountOf = `(select quota_subject(o.subject) from tunnels o where o.routi
 export const make = (zone: string | undefined, covered: boolean, own: ReadonlyArray<string>) =>
   Effect.map(SqlClient.SqlClient, (sql) => {
     const account = sql.literal(accountOf)
-    const wanted = covered ? sql`h.status = 'gelb' and h.domain <> ${zone ?? ""}` : sql.literal(`h.status = 'gelb'`)
+    // What edges show proves no wildcard to an authority: only the agent has its certificate.
+    const isProvable = sql.literal(`h.status = 'gelb' and h.hostname not like '*%'`)
+    const wanted = covered ? sql`${isProvable} and h.domain <> ${zone ?? ""}` : isProvable
     const isOwn = sql`p.host = any(${own}::text[])`
     const isDue = (now: number) => sql`p.due_at <= ${now} and p.busy_until <= ${now}`
     /** What counts for a week beside a host: what was issued, and what is being ordered now. */

@@ -1,5 +1,5 @@
 /** What the platform needs of a DNS back end. Which one there is, if any, is a matter of configuration. */
-import type { Hostname } from "@catenet/domain/values/Hostname"
+import { baseOf, type Hostname } from "@catenet/domain/values/Hostname"
 import type { Address } from "@catenet/platform/NetworkParser"
 import { Context, Data, type Effect } from "effect"
 
@@ -18,7 +18,7 @@ export interface RecordSet {
 }
 
 /** Name of the record of a challenge. */
-export const challengeName = (hostname: Hostname): string => `_acme-challenge.${hostname}`
+export const challengeName = (hostname: Hostname): string => `_acme-challenge.${baseOf(hostname)}`
 
 /** Whether a name lies in a zone, or is it. */
 export const isWithin = (name: string, zone: string): boolean => name === zone || name.endsWith(`.${zone}`)

@@ -2,7 +2,7 @@
  * Repeats orders that an edge has forgotten. Our edges restore everything themselves, in an epoch; an edge without
  * epochs returns from a restart with its host names but without tiers, and does not report the restart.
  */
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { TunnelHostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
@@ -18,7 +18,7 @@ import { authorizeHost } from "./OutboxStore.ts"
 
 /** What an edge is to serve, as it is compared with what it serves; and which edges are compared. */
 const Wanted = Schema.Struct({
-  hostname: Hostname,
+  hostname: TunnelHostname,
   token: RoutingToken,
   tier: Schema.Literals(["gelb", "passthrough"]),
   admissionUntil: Schema.NullOr(Schema.Int)

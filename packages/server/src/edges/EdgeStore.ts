@@ -138,8 +138,9 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
       execute: ({ host, liveSince, token }) =>
         sql`
         select e.id as edge_id, e.peer_addr as peer_addr from hosts h join edge_nodes e on e.id = h.edge_id
-        where e.seen_at >= ${liveSince} and (h.routing_token = ${token} or h.hostname = ${host})
-        order by h.hostname limit 1`.withoutTransform
+        where e.seen_at >= ${liveSince} and (h.routing_token = ${token} or h.hostname = ${host}
+          or h.hostname = regexp_replace(${host}, '^[^.]*', '*'))
+        order by h.hostname = ${host} desc, h.hostname limit 1`.withoutTransform
     }),
     /** The token of the tunnel that has a public port. */
     tokenAt: SqlSchema.findOneOption({

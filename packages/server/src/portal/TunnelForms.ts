@@ -5,11 +5,10 @@
 import { switchableOptionNames, switchOption } from "@catenet/domain/edges/TunnelOptions"
 import { AlertFormat } from "@catenet/domain/tunnels/AlertFormat"
 import type { PortRefused } from "@catenet/domain/tunnels/PortErrors"
-import { ShareLabel, ShareTtl } from "@catenet/domain/tunnels/ShareLink"
 import { BridgeMode, TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { Email } from "@catenet/domain/values/Email"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { TunnelHostname } from "@catenet/domain/values/Hostname"
 import { ShareLinkIdInPath, Subject } from "@catenet/domain/values/Ids"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Redacted, Schema } from "effect"
@@ -26,6 +25,7 @@ import { TunnelSharing } from "../tunnels/TunnelSharing.ts"
 import { readAccessForm } from "./AccessForm.ts"
 import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import * as OncePage from "./pages/OncePage.ts"
+import * as SharePanel from "./pages/tunnel/SharePanel.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
 import * as Visits from "./shell/Visits.ts"
 import * as TunnelDetail from "./TunnelDetail.ts"
@@ -52,14 +52,12 @@ const whereAsked = (sent: Submission) =>
   sent.form["back"] === "notices" ? "/portal/notices" : back(sent, "?tab=access#visitors")
 
 const readName = read(Schema.Struct({ name: TunnelName }))
-const readHostname = read(Schema.Struct({ hostname: Hostname }))
+const readHostname = read(Schema.Struct({ hostname: TunnelHostname }))
 const readEmail = read(Schema.Struct({ email: Email }))
 const readGrantee = read(Schema.Struct({ grantee: Subject }))
 const readOption = read(Schema.Struct({ option: Schema.Literals(switchableOptionNames) }))
 const readMode = read(Schema.Struct({ mode: BridgeMode }))
-const readLink = read(
-  Schema.Struct({ ttl: ShareTtl, single_use: Schema.optionalKey(Schema.String), label: Schema.optionalKey(ShareLabel) })
-)
+const readLink = read(SharePanel.Form)
 
 /** What the forms of a tunnel's page share: the page again with what was refused, and switches. */
 const ofTunnelPage = Effect.gen(function* () {
@@ -263,8 +261,8 @@ const accessForms = Effect.gen(function* () {
 
     "/portal/tunnels/:id/share-links": ofPage("share", (sent) =>
       Effect.gen(function* () {
-        const { label, single_use, ttl } = yield* readLink(filled(sent.form))
-        const asked = { ttl, single_use: single_use !== undefined, ...(label === undefined ? {} : { label }) }
+        const { single_use, ...rest } = yield* readLink(filled(sent.form))
+        const asked = { ...rest, single_use: single_use !== undefined }
         const minted = yield* Effect.catchTag(
           links.mint(sent.caller, idOf(sent), asked, undefined),
           "IdempotencyKeyReused",

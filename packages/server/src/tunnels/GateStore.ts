@@ -31,10 +31,14 @@ const Visit = Schema.Struct({
   expiresAt: Schema.NullOr(Schema.Int)
 })
 
-/** The routing token of the tunnel that a host leads to, be it the tunnel's own name or one that was bound to it. */
+/**
+ * The routing token of the tunnel that a host leads to, be it the tunnel's own name or one that was bound to it, or the wildcard that
+ * stands for it.
+ */
 export const leadingTo = (sql: SqlClient.SqlClient) => (host: string | Statement.Fragment) => sql`coalesce(
     (select h.routing_token from hosts h where h.hostname = ${host}),
-    (select o.routing_token from tunnels o where o.hostname = ${host}))`
+    (select o.routing_token from tunnels o where o.hostname = ${host}),
+    (select h.routing_token from hosts h where h.hostname = regexp_replace(${host}, '^[^.]*', '*')))`
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -6,6 +6,7 @@ import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { Outbox } from "../edges/Outbox.ts"
+import { leadingTo } from "./GateStore.ts"
 
 const Gated = Schema.Struct({ routingToken: RoutingToken, required: Schema.Boolean })
 
@@ -31,9 +32,8 @@ export class LoginOrders extends Context.Service<
       Request: Schema.String,
       Result: Gated,
       execute: (host) => sql`
-      select routing_token, require_login as required from tunnels where require_login and routing_token = coalesce(
-        (select h.routing_token from hosts h where h.hostname = ${host}),
-        (select o.routing_token from tunnels o where o.hostname = ${host})) for share`
+      select routing_token, require_login as required from tunnels
+      where require_login and routing_token = ${leadingTo(sql)(host)} for share`
     })
     const append = (found: ReadonlyArray<typeof Gated.Type>) =>
       outbox.appendAll(

@@ -20,7 +20,7 @@ import {
   stateOf
 } from "@catenet/domain/tunnels/ShareLink"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { type Hostname, TunnelHostname } from "@catenet/domain/values/Hostname"
 import { ShareLinkId, TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { maxEndedLinksPerTunnel } from "@catenet/domain/values/Quotas"
@@ -38,6 +38,7 @@ import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { GateSessions } from "./GateSessions.ts"
+import { leadingTo } from "./GateStore.ts"
 import { LoginOrders } from "./LoginOrders.ts"
 
 /** The table of share links. The token of a link is known by its hash only. */
@@ -56,7 +57,11 @@ const Link = Schema.Struct({
 const PageStart = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
 
 /** A tunnel as far as sharing it is concerned. */
-const Shared = Schema.Struct({ host: Schema.NullOr(Hostname), loginRequired: Schema.Boolean, isAsked: Schema.Boolean })
+const Shared = Schema.Struct({
+  host: Schema.NullOr(TunnelHostname),
+  loginRequired: Schema.Boolean,
+  isAsked: Schema.Boolean
+})
 
 const makeShareLinkStore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -73,7 +78,8 @@ const makeShareLinkStore = Effect.gen(function* () {
         from tunnels t where t.id = ${id} and t.subject = ${subject} ${lock ? sql`for update` : sql``}`
     }),
     /** Whether visitors of a host have to log in. */
-    isGated: (host: string) => sql`select 1 from tunnels where hostname = ${host} and require_login`,
+    isGated: (host: string) =>
+      sql`select 1 from tunnels where routing_token = ${leadingTo(sql)(host)} and require_login`,
     insert: (row: KeptShareLink & { readonly tokenHash: string }) =>
       sql`insert into share_links ${sql.insert({ ...row })}`,
     /** Forgets the oldest links of a tunnel that were revoked or have expired, if there are more than are kept. */
@@ -138,6 +144,7 @@ export interface ShareRequest {
   readonly ttl: ShareTtl
   readonly single_use?: boolean
   readonly label?: string
+  readonly host?: Hostname
 }
 
 const dependencies = Effect.gen(function* () {
@@ -168,14 +175,16 @@ const minted = Effect.fnUntraced(function* (
   state: State,
   account: Account,
   tunnelId: TunnelId,
-  { label, single_use: singleUse = false, ttl }: ShareRequest
+  { host: asked, label, single_use: singleUse = false, ttl }: ShareRequest
 ) {
   const { host, isAsked, loginRequired } = yield* owned(state, account, tunnelId, true)
   const now = yield* unixSeconds
   const links = yield* state.store.living({ tunnelId, now })
   const id = ShareLinkId.make(yield* Effect.provideService(freshHex32, SecureRandom.SecureRandom, state.random))
   const tunnel = { id: tunnelId, subject: account.subject, host, isAsked, loginRequired, links }
-  const { effects, next } = yield* Effect.fromResult(mint(tunnel, { id, ttl, singleUse, label: label ?? null }, now))
+  const { effects, next } = yield* Effect.fromResult(
+    mint(tunnel, { id, ttl, singleUse, label: label ?? null, host: asked }, now)
+  )
   const token = TokenEncoding.urlText(Redacted.make(yield* state.random.randomBytes(32)))
   yield* state.store.forgetEnded(tunnelId, now)
   yield* state.store.insert({ ...next, tokenHash: TokenEncoding.hashText(native, token) })

@@ -12,7 +12,7 @@ import { StoredRules } from "@catenet/domain/rules/Rules"
 import { RotatedToken } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { TunnelHostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -43,7 +43,7 @@ const Held = Schema.Struct({
 type Held = typeof Held.Type
 
 const Moved = Schema.Struct({
-  hostname: Hostname,
+  hostname: TunnelHostname,
   tier: Tier,
   admissionUntil: Schema.NullOr(UnixSeconds)
 })

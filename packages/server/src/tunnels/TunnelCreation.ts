@@ -8,7 +8,7 @@ import { type NoPortLeft, type PortLimitReached, PortRefused, type PortTaken } f
 import { Tunnel, type TunnelKind, type TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelLimitReached } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { Hostname, TunnelHostname } from "@catenet/domain/values/Hostname"
 import { type Subject, TunnelId } from "@catenet/domain/values/Ids"
 import { type Port, UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { IdempotencyKeyReused, LimitReached } from "@catenet/domain/values/RequestErrors"
@@ -53,7 +53,7 @@ const tokenFrom = Schema.decodeSync(RoutingToken)
 const made = {
   id: TunnelId,
   token: RoutingToken,
-  hostname: Schema.NullOr(Hostname),
+  hostname: Schema.NullOr(TunnelHostname),
   calls: Schema.Array(Schema.Int)
 }
 const Made = Schema.Struct(made)

@@ -4,7 +4,7 @@ import { AgentProof, tunnelOptionNames, TunnelOptions, TunnelOptionsChange } fro
 import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
 import { BridgeMode, Tunnel, TunnelKind, TunnelName, TunnelOfSubject } from "@catenet/domain/tunnels/Tunnel"
 import type { Audit } from "@catenet/domain/values/AuditEffect"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { TunnelHostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { Port, UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -23,12 +23,14 @@ export const tunnelOf =
   (rules: HostnameRules["Service"]) =>
   ({ checked_at, claimed, options, proved_at, provisioned, ...row }: ShownRow): Tunnel => {
     const isClaim = claimed !== null && !provisioned && !rules.isGiven(claimed)
+    const delegation = isClaim ? rules.certificateRecordOf(row.id, claimed) : undefined
     const hostname_proof = isClaim
       ? new HostnameProof({
           hostname: claimed,
           state: proved_at === null ? "pending" : "proved",
           checked_at,
-          records: rules.recordsOf(row.id, claimed).map((record) => new DnsRecord(record))
+          records: rules.recordsOf(row.id, claimed).map((record) => new DnsRecord(record)),
+          ...(delegation !== undefined && { certificate: new DnsRecord(delegation) })
         })
       : null
     // The row was checked when it was read.
@@ -40,7 +42,7 @@ const Fresh = Schema.Struct({
   id: TunnelId,
   subject: Schema.String,
   name: Schema.String,
-  hostname: Schema.NullOr(Hostname),
+  hostname: Schema.NullOr(TunnelHostname),
   routingToken: RoutingToken,
   createdAt: Schema.Int
 })
@@ -49,7 +51,7 @@ const Seen = Schema.Struct({
   id: TunnelId,
   subject: Schema.String,
   name: TunnelName,
-  hostname: Schema.NullOr(Hostname),
+  hostname: Schema.NullOr(TunnelHostname),
   routingToken: RoutingToken,
   bridgeMode: BridgeMode,
   options: TunnelOptions,
@@ -69,7 +71,7 @@ const ShownRow = Schema.Struct({
   agent_proof: AgentProof,
   kind: TunnelKind,
   port: Schema.NullOr(Port),
-  claimed: Schema.NullOr(Hostname),
+  claimed: Schema.NullOr(TunnelHostname),
   proved_at: Schema.NullOr(UnixSeconds),
   checked_at: Schema.NullOr(UnixSeconds),
   provisioned: Schema.Boolean

@@ -4,6 +4,7 @@
  */
 import { TunnelChange } from "@catenet/domain/tunnels/Tunnel"
 import { Email } from "@catenet/domain/values/Email"
+import { Hostname } from "@catenet/domain/values/Hostname"
 import type { TunnelId } from "@catenet/domain/values/Ids"
 import { database, ready } from "@catenet/testing/server/Accounts"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
@@ -65,6 +66,44 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("share
         min(created_at)::int as oldest from share_links where tunnel_id = ${id} group by revoked order by revoked`
       assert.deepInclude(kept[0], { revoked: false, n: 2 })
       assert.deepStrictEqual({ ...kept[1] }, { revoked: true, n: 100, oldest: 51 })
+    }).pipe(Effect.provide(database))
+  )
+
+  it.effect("of a wildcard lead to one name below it, and their session passes there alone", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { id, token } = yield* gated("wil", "wild.zone.example")
+      for (const table of ["tunnels", "hosts"])
+        yield* sql.unsafe(`update ${table} set hostname = '*.dev.example.net' where routing_token = '${token}'`)
+      const { tunnelControls } = yield* account("wil")
+      const asked = (host?: string) =>
+        tunnelControls.mintShareLink({
+          params: { id },
+          headers: {},
+          payload: { ttl: "1h", ...(host === undefined ? {} : { host: Hostname.make(host) }) }
+        })
+      for (const host of [undefined, "dev.example.net", "a.b.dev.example.net", "app.example.net"]) {
+        const refused = yield* Effect.flip(asked(host))
+        assert.strictEqual(refused._tag, "ShareLinkNeedsHost", host)
+      }
+      const link = yield* asked("app.dev.example.net")
+      const other = yield* check("other.dev.example.net")
+      assert.include(other.headers.get("location"), "/gate/start?host=other.dev.example.net")
+      const passed = yield* follow(link.url)
+      assert.strictEqual(passed.headers.get("location"), "https://app.dev.example.net/")
+      const session = sessionIn(passed)
+      assert.strictEqual((yield* check("app.dev.example.net", withCookie(session))).status, 200)
+      assert.strictEqual((yield* check("other.dev.example.net", withCookie(session))).status, 302)
+      assert.strictEqual((yield* check("a.app.dev.example.net")).status, 200, "no gate: two labels below")
+      const { id: plain } = yield* gated("wil", "plain.zone.example")
+      const wrong = yield* Effect.flip(
+        tunnelControls.mintShareLink({
+          params: { id: plain },
+          headers: {},
+          payload: { ttl: "1h", host: Hostname.make("wild.zone.example") }
+        })
+      )
+      assert.strictEqual(wrong._tag, "ShareLinkNeedsHost")
     }).pipe(Effect.provide(database))
   )
 

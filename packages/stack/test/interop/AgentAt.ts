@@ -3,7 +3,7 @@ import type * as CertificateOptions from "@catenet/agent/internal/certificate/Ce
 import * as CertificateQueueClient from "@catenet/agent/internal/certificate/CertificateQueueClient"
 import * as Certificates from "@catenet/agent/internal/certificate/Certificates"
 import * as OutgoingHttp from "@catenet/agent/internal/onboard/OutgoingHttp"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { TunnelHostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import * as AcmePlane from "@catenet/testing/stack/acme/AcmePlane"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -17,18 +17,26 @@ export interface Options extends Pick<CertificateOptions.Options, "methods" | "s
   readonly directory: string
   /** Whether the agent has it in its own settings, and the control plane assigns none. */
   readonly own?: boolean
+  readonly hostname?: string
   /** By which the authority's HTTPS is trusted, PEM. */
   readonly roots: string
 }
 
-export const start = Effect.fn("AgentAt.start")(function* ({ directory, methods, own, roots, stateDir }: Options) {
+export const start = Effect.fn("AgentAt.start")(function* ({
+  directory,
+  hostname = host,
+  methods,
+  own,
+  roots,
+  stateDir
+}: Options) {
   const clock = yield* Clock.Clock
   const { plane, url } = yield* AcmePlane.start(directory, () => clock.currentTimeMillisUnsafe())
   if (own === true) plane.mayIssue = false
   const folder = `${stateDir}/certificate`
   const chain = `${folder}/fullchain.pem`
   const look = Certificates.look({
-    hostname: Hostname.make(host),
+    hostname: Schema.decodeSync(TunnelHostname)(hostname),
     token: Schema.decodeSync(RoutingToken)(AcmePlane.token),
     places: { folder, accountKey: `${folder}/acme-account-key.der` },
     stateDir,
@@ -48,7 +56,16 @@ export const start = Effect.fn("AgentAt.start")(function* ({ directory, methods,
     verified: (issuingRoot: string) => {
       const root = `${stateDir}/issuing-root.pem`
       writeFileSync(root, issuingRoot)
-      const args = ["verify", "-CAfile", root, "-untrusted", chain, "-verify_hostname", host, chain]
+      const args = [
+        "verify",
+        "-CAfile",
+        root,
+        "-untrusted",
+        chain,
+        "-verify_hostname",
+        hostname.replace("*", "any"),
+        chain
+      ]
       return execFileSync("openssl", args).toString()
     }
   }

@@ -16,9 +16,20 @@ const host = AgentAt.host
 const folder = await GoPrograms.built(Pebble.programs)
 
 /** An agent at pebble. */
-const stage = Effect.fnUntraced(function* (methods: AgentAt.Options["methods"], stateDir: string, tlsPort: number) {
+const stage = Effect.fnUntraced(function* (
+  methods: AgentAt.Options["methods"],
+  stateDir: string,
+  tlsPort: number,
+  hostname = host
+) {
   const pebble = yield* Pebble.start(folder ?? "", tlsPort)
-  const agent = yield* AgentAt.start({ directory: pebble.directory, roots: pebble.httpsRoot, methods, stateDir })
+  const agent = yield* AgentAt.start({
+    directory: pebble.directory,
+    roots: pebble.httpsRoot,
+    methods,
+    stateDir,
+    hostname
+  })
   agent.plane.binding = Pebble.binding
   return { ...agent, pebble, verified: () => pebble.issuingRoot().then(agent.verified) }
 })
@@ -70,6 +81,19 @@ describe.skipIf(folder === undefined)("pebble", () => {
       assert.lengthOf(published, 2)
       assert.match(published[0] ?? "", /^[A-Za-z0-9_-]{43}$/)
       assert.isUndefined(published[1], "and taken away")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("validates a wildcard by DNS-01 at the name below which it stands", () =>
+    Effect.gen(function* () {
+      const { look, pebble, plane, verified } = yield* stage(["dns-01"], yield* temporaryFolder, 1, `*.${host}`)
+      plane.dns = async (value) => {
+        await pebble.publish(host, value)
+        return undefined
+      }
+      assert.strictEqual((yield* look)?._tag, "Issued")
+      assert.include(yield* Effect.promise(verified), ": OK", "for any name below")
+      assert.strictEqual((yield* look)?._tag, "Current")
     }).pipe(Effect.scoped)
   )
 })

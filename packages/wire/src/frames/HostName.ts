@@ -12,3 +12,14 @@ export const normalHost = (text: string): string | undefined => {
   if (name.length === 0 || name.length > 253) return undefined
   return name.split(".").every((part) => label.test(part)) ? name : undefined
 }
+
+/** The same for what an agent may serve: also `*.` before a name of two labels or more, for every name one label below it. */
+export const normalServedHost = (text: string): string | undefined => {
+  const [, below] = /^\s*\*\.(.+)$/s.exec(text) ?? []
+  if (below === undefined) return normalHost(text)
+  const base = normalHost(below)
+  return base?.includes(".") === true && base.length < 252 ? `*.${base}` : undefined
+}
+
+/** What stands for a host beside its own name, if anything does. */
+export const wildcardOf = (host: string): string => `*${host.slice(Math.max(host.indexOf("."), 0))}`

@@ -6,7 +6,7 @@
 import { Result } from "effect"
 import { Buffer } from "node:buffer"
 import { type Malformed, malformed, view } from "./Frame.ts"
-import { normalHost } from "./HostName.ts"
+import { normalServedHost } from "./HostName.ts"
 import { text } from "./MuxFields.ts"
 import { maxHostBytes } from "./Role.ts"
 
@@ -39,5 +39,5 @@ export const decodeCertificate = (bytes: Uint8Array): Result.Result<HostCertific
   const order = orders[buffer.readUInt8(1)]
   if (certificate === undefined || order === undefined) return malformed("certificate state")
   const host = buffer.toString("utf8", stateBytes)
-  return normalHost(host) === host ? Result.succeed({ host, certificate, order }) : malformed("certificate host")
+  return normalServedHost(host) === host ? Result.succeed({ host, certificate, order }) : malformed("certificate host")
 }

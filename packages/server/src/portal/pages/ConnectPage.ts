@@ -4,6 +4,7 @@
  */
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Installation, Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { isWildcard } from "@catenet/domain/values/Hostname"
 import { type Markup, markup } from "@catenet/platform/Markup"
 import { Redacted } from "effect"
 import { state } from "../shell/AgentState.ts"
@@ -139,7 +140,9 @@ export const page = (
             <p>${state(texts, facts.reach, id)}</p>
             <p class="hint">${texts.connectWait}</p>
             <p><a class="button" href="/portal/tunnels/${id}">${texts.open(name)}</a>${
-              facts.address === undefined ? undefined : markup` <a href="${facts.address}">${facts.address}</a>`
+              facts.address === undefined || isWildcard(hostname ?? "")
+                ? undefined
+                : markup` <a href="${facts.address}">${facts.address}</a>`
             }</p></section>`
         : form(texts, id, facts.refused)
     }`

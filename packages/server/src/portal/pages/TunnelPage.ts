@@ -4,6 +4,7 @@
  */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import type { UptimeReport } from "@catenet/domain/tunnels/Usage"
+import { isWildcard } from "@catenet/domain/values/Hostname"
 import { type Markup, markup } from "@catenet/platform/Markup"
 import { mode, state } from "../shell/AgentState.ts"
 import { section, type Sent, switchForm, tabs } from "../shell/Field.ts"
@@ -63,7 +64,7 @@ export const head = (
       <p class="row">${controls === undefined ? markup`<span>${texts.shared}</span>` : state(texts, controls.reach, id)}${mode(texts, tunnel)}${
         hostname === null ? undefined : markup`<span class="soft">${name}</span>`
       }</p></div>${
-        address === undefined || tunnel.kind !== "http"
+        address === undefined || tunnel.kind !== "http" || isWildcard(hostname ?? "")
           ? undefined
           : markup`<div class="row"><a class="button" href="${address}">${icon("out")}${texts.visit}</a>${
               controls === undefined

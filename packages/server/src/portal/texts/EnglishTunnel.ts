@@ -99,6 +99,7 @@ export const tunnelTexts = {
   allow: (email: string) => `Allow ${email}`,
   dismiss: (email: string) => `Dismiss ${email}`,
   shareOnce: "This address is shown only now. Everyone who has it may visit until it expires.",
+  shareHostHint: (base: string) => `The name that the link leads to, such as app.${base}.`,
   shareLabelHint: `At most ${maxShareLabel} characters.`,
   alertSet: "Alert set",
   alertSecret: "Every message is signed with this secret. It is shown only now.",
@@ -180,7 +181,12 @@ export const tunnelTexts = {
   proofChecked: "Last checked:",
   proofLive: "This page looks for them again and again.",
   domainName: "Host name",
-  domainHint: "Such as www.example.org. You add a DNS record that proves it.",
+  domainHint:
+    "Such as www.example.org, or *.dev.example.org for every name one label below. You add a DNS record that proves it.",
+  domainCertificate:
+    "Only the agent can get a certificate for these names. Until it has one, visitors get none of their pages. Add this record, so that authorities are answered:",
+  domainNoBroker:
+    "Only the agent can have a certificate for these names, and this platform does not answer authorities in DNS: give the agent yours (tls_certificate and tls_key).",
   domainAsk: "Use this name",
   domainLead: "Visitors reach the tunnel at the name that it has until the new one is proved.",
   domainGiveUp: "Give up this name",

@@ -15,6 +15,7 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
   ["DeliveryBudgetSpent", ["Zu viele Meldungen", "Das Konto hat seine Meldungen dieser Stunde verbraucht."]],
   ["LoginNotRequired", ["Anmeldung nicht verlangt", "Schalten Sie zuerst die Anmeldung für diesen Tunnel ein."]],
   ["TunnelWithoutHostname", ["Kein Hostname", "Dieser Tunnel hat keinen Hostnamen, für den ein Link gelten könnte."]],
+  ["ShareLinkNeedsHost", ["Name des Links", "Ein Link führt zu einem Namen eine Ebene unter dem des Tunnels."]],
   [
     "ShareLinkNeedsGelb",
     [

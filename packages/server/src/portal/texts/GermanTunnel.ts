@@ -97,6 +97,7 @@ export const tunnelTexts: TunnelTexts = {
   allow: (email) => `${email} zulassen`,
   dismiss: (email) => `${email} ablehnen`,
   shareOnce: "Diese Adresse wird nur jetzt gezeigt. Wer sie hat, darf besuchen, bis sie endet.",
+  shareHostHint: (base) => `Der Name, zu dem der Link führt, etwa app.${base}.`,
   shareLabelHint: `Höchstens ${maxShareLabel} Zeichen.`,
   alertSet: "Meldung eingerichtet",
   alertSecret: "Jede Nachricht ist mit diesem Geheimnis unterschrieben. Es wird nur jetzt gezeigt.",
@@ -190,7 +191,12 @@ export const tunnelTexts: TunnelTexts = {
   proofChecked: "Zuletzt nachgesehen:",
   proofLive: "Diese Seite sieht immer wieder nach.",
   domainName: "Hostname",
-  domainHint: "Etwa www.example.org. Ein DNS-Eintrag, den Sie anlegen, weist ihn nach.",
+  domainHint:
+    "Etwa www.example.org, oder *.dev.example.org für jeden Namen eine Ebene darunter. Ein DNS-Eintrag, den Sie anlegen, weist ihn nach.",
+  domainCertificate:
+    "Nur der Agent kann für diese Namen ein Zertifikat bekommen. Bis er eines hat, erreichen Besucher ihre Seiten nicht. Legen Sie diesen Eintrag an, damit die Zertifizierungsstellen Antwort bekommen:",
+  domainNoBroker:
+    "Nur der Agent kann für diese Namen ein Zertifikat haben, und diese Plattform antwortet den Zertifizierungsstellen nicht im DNS: Geben Sie dem Agenten Ihres (tls_certificate und tls_key).",
   domainAsk: "Diesen Namen verwenden",
   domainLead: "Bis der neue Name nachgewiesen ist, erreichen Besucher den Tunnel unter dem bisherigen.",
   domainGiveUp: "Namen aufgeben",

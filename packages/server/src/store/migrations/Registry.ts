@@ -23,6 +23,7 @@ import * as ruleLimits from "./0172_rule_limits.ts"
 import * as signIn from "./0173_sign_in.ts"
 import * as channelLabels from "./0180_channel_labels.ts"
 import * as topologyNames from "./0181_topology_names.ts"
+import * as hostDomains from "./0186_host_domains.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -45,5 +46,6 @@ export const migrations = {
   "0172_rule_limits": ruleLimits.up,
   "0173_sign_in": signIn.up,
   "0180_channel_labels": channelLabels.up,
-  "0181_topology_names": topologyNames.up
+  "0181_topology_names": topologyNames.up,
+  "0186_host_domains": hostDomains.up
 } as const

@@ -5,15 +5,15 @@ import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
 import { StoredRules } from "@catenet/domain/rules/Rules"
 import { TunnelStatus } from "@catenet/domain/tunnels/Tunnel"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { type Hostname, TunnelHostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 
 /** One row, as `hostColumns` selects it. */
 export const HostRow = Schema.Struct({
-  hostname: Hostname,
+  hostname: TunnelHostname,
   routingToken: RoutingToken,
   edgeId: Schema.String,
   authorizedAt: Schema.Int,
@@ -83,7 +83,7 @@ const admissionOf = (row: HostRow): AdmissionState => {
   return { _tag: "Gelb", slot: { _tag: "Queued", queuedAt: queuedAt ?? row.authorizedAt, lapses, ca } }
 }
 
-/** A row with its columns put together to a state. */
+/** The state that its columns make. */
 export const hostOf = (row: HostRow): Host => ({ ...row, admission: admissionOf(row) })
 
 /** The columns of `HostRow`. */
@@ -162,14 +162,13 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
         not ${sql.literal(isUnenforced)} as enforced, not ${sql.literal(isUnruled)} as ruled
         from tunnels g where hostname = ${hostname}`
   })
-  const heldAbove = SqlSchema.findOne({
-    Request: Schema.Struct({ ancestors: Schema.Array(Schema.String), token: RoutingToken }),
-    Result: Schema.Struct({ found: Schema.Boolean }),
-    execute: ({ ancestors, token }) => sql`
-      select exists (select 1 from hosts h left join tunnels t on t.routing_token = h.routing_token
-        where ${sql.in("h.hostname", ancestors)} and h.routing_token <> ${token}
-          and t.subject is distinct from (select subject from tunnels where routing_token = ${token})) as found`
-  })
+  const heldByOthers = (which: Statement.Fragment, token: RoutingToken) =>
+    Effect.map(
+      sql`select 1 from hosts h left join tunnels t on t.routing_token = h.routing_token
+        where ${which} and h.routing_token <> ${Redacted.value(token)} and t.subject is distinct from
+          (select subject from tunnels where routing_token = ${Redacted.value(token)}) limit 1`,
+      ({ length }) => length > 0
+    )
   const revoked = SqlSchema.findOne({
     Request: RoutingToken,
     Result: Schema.Struct({ found: Schema.Boolean }),
@@ -184,11 +183,14 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
     Effect.map(find({ hostname, ...options }), (found) => Option.map(found, hostOf))
 
   return {
-    /** Whether a name above leads to a tunnel of another account. */
-    heldAbove: (ancestors: ReadonlyArray<string>, token: RoutingToken) =>
-      ancestors.length === 0
-        ? Effect.succeed(false)
-        : Effect.map(heldAbove({ ancestors, token }), ({ found }) => found),
+    /** Whether one of these names leads to a tunnel of another account. */
+    heldAbove: (names: ReadonlyArray<string>, token: RoutingToken) =>
+      heldByOthers(sql`h.hostname = any(${names}::text[])`, token),
+    /** Whether a name that a wildcard would stand for does. */
+    heldBelow: (base: string, token: RoutingToken) =>
+      heldByOthers(sql`h.domain = ${base} and h.hostname <> ${`*.${base}`}`, token),
+    /** Names below this one are recorded one after the other, until the transaction ends. */
+    lockNamesBelow: (base: string) => sql`select pg_advisory_xact_lock(hashtextextended(${base}, 186))`,
     /**
      * Whether the token was revoked; its tunnel, where there is one, is held until the end of the transaction. For an
      * update, because its hostname may follow: two that share the row would wait for each other.
@@ -199,10 +201,7 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
         Effect.map(({ found }) => found)
       ),
     find: findHost,
-    /**
-     * Holds the row of a hostname, a new one for this owner where there is none. Two that are new at once meet here, and the
-     * second sees the first one's row.
-     */
+    /** Holds the row of a hostname, a new one where there is none. Of two that are new at once, the second sees the first one's row. */
     hold: ({ authorizedAt, edgeId, hostname, routingToken }: Owner) =>
       sql`insert into hosts (hostname, routing_token, edge_id, authorized_at, status)
         values (${hostname}, ${Redacted.value(routingToken)}, ${edgeId}, ${authorizedAt}, 'rot')
@@ -263,10 +262,7 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
       readonly at: number
     }) => sql`insert into issuances (ca, domain, hostname, at, account) values (${ca}, ${domain}, ${hostname}, ${at},
       (select quota_subject(t.subject) from hosts h join tunnels t on t.routing_token = h.routing_token where h.hostname = ${hostname}))`,
-    /**
-     * The certificate of a hostname was seen: its issuance counts for the whole week. A certificate counts once, whichever
-     * hostname it is shown for.
-     */
+    /** The certificate of a hostname was seen: its issuance counts for the week, and once, whichever hostname it is shown for. */
     see: (hostname: string, fingerprint: string) => sql`
       with known as (select 1 from issuances where fingerprint = ${fingerprint}),
         again as (delete from issuances where hostname = ${hostname} and not is_seen and exists (select 1 from known))
@@ -285,7 +281,7 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
     /** Issuances of which nobody has seen the certificate, for this replica to look now. */
     unseen: SqlSchema.findAll({
       Request: Schema.Struct({ now: Schema.Int, limit: Schema.Int }),
-      Result: Schema.Struct({ hostname: Hostname }),
+      Result: Schema.Struct({ hostname: TunnelHostname }),
       execute: ({ limit, now }) => sql`update issuances set looked_at = ${now} where id in (
         select id from issuances where not is_seen and at > ${now - unseenSeconds}
           and coalesce(looked_at, 0) < ${now - lookSeconds}

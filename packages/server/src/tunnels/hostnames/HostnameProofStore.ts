@@ -2,7 +2,7 @@
  * The table of host names that owners bring. A tunnel gets the name once its proof was seen; until then other tunnels
  * may claim it as well.
  */
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { type Hostname, TunnelHostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
@@ -10,7 +10,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 
 const Claim = Schema.Struct({
   tunnelId: TunnelId,
-  hostname: Hostname,
+  hostname: TunnelHostname,
   routingToken: RoutingToken,
   /** Whose quotas the tunnel uses. */
   quotaSubject: Schema.String,
@@ -18,7 +18,7 @@ const Claim = Schema.Struct({
   checkedAt: Schema.NullOr(Schema.Int),
   provisioned: Schema.Boolean,
   /** The name that leads to the tunnel. */
-  current: Schema.NullOr(Hostname),
+  current: Schema.NullOr(TunnelHostname),
   /** Whether it is this one. */
   isHeld: Schema.Boolean,
   /** Whether the tunnel's orders have all reached the edge. */
@@ -60,13 +60,13 @@ const make = Effect.gen(function* () {
       execute: (id) => sql`${claim} where c.tunnel_id = ${id} for update of t, c`
     }),
     ofToken: SqlSchema.findOneOption({
-      Request: Schema.Struct({ token: RoutingToken, hostname: Hostname }),
+      Request: Schema.Struct({ token: RoutingToken, hostname: TunnelHostname }),
       Result: Claim,
       execute: ({ hostname, token }) => sql`${claim} where t.routing_token = ${token} and c.hostname = ${hostname}`
     }),
     /** The claim of the tunnel that has the name, where its owner brought it. */
     holder: SqlSchema.findOneOption({
-      Request: Hostname,
+      Request: TunnelHostname,
       Result: Claim,
       execute: (hostname) => sql`${claim} where t.hostname = ${hostname} and c.hostname = ${hostname}`
     }),

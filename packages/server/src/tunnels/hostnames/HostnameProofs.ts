@@ -4,6 +4,11 @@
  */
 import { type Caller, quotaSubject } from "@catenet/domain/api/Access"
 import {
+  ChallengeNotBrokered,
+  ChallengeNotDelegated,
+  DnsProviderFailed
+} from "@catenet/domain/certificates/AdmissionErrors"
+import {
   DnsUnanswered,
   HostnameNotProved,
   type HostnameReserved,
@@ -18,6 +23,7 @@ import type { TunnelId } from "@catenet/domain/values/Ids"
 import type { RateLimited } from "@catenet/domain/values/RequestErrors"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option } from "effect"
+import { challengeName } from "../../dns/DnsProvider.ts"
 import { Outbox } from "../../edges/Outbox.ts"
 import { Limits } from "../../http/Limits.ts"
 import { Audits } from "../../identity/Audits.ts"
@@ -123,14 +129,20 @@ const mayCertify = Effect.fn("HostnameProofs.mayCertify")(function* (
   return outcome === "proved"
 }, sqlOrDie)
 
-const isBrokered = Effect.fn("HostnameProofs.isBrokered")(function* (
-  { rules, store }: State,
+const challengeAt = Effect.fn("HostnameProofs.challengeAt")(function* (
+  { resolver, rules, store }: State,
   token: RoutingToken,
-  hostname: Hostname
+  hostname: Hostname,
+  isChecked: boolean
 ) {
-  if (rules.isGiven(hostname)) return true
-  const claim = yield* store.ofToken({ token, hostname })
-  return Option.isNone(claim) || claim.value.provisioned
+  const claim = rules.isGiven(hostname) ? Option.none() : yield* store.ofToken({ token, hostname })
+  if (Option.isNone(claim) || claim.value.provisioned) return challengeName(hostname)
+  const record = rules.certificateRecordOf(claim.value.tunnelId, hostname)
+  if (record === undefined) return yield* new ChallengeNotBrokered()
+  const outcome = isChecked ? yield* resolver.look(claim.value.quotaSubject, [record]) : "proved"
+  if (outcome === "unanswered") return yield* new DnsProviderFailed()
+  if (outcome === "missing") return yield* new ChallengeNotDelegated({ record: new DnsRecord(record) })
+  return record.value
 }, sqlOrDie)
 
 /** Why the proof of a tunnel's own name was not seen, or does not give it the name. */
@@ -153,12 +165,19 @@ export class HostnameProofs extends Context.Service<
      * its proof is in DNS now. DNS that does not answer is no proof.
      */
     readonly mayCertify: (token: RoutingToken, hostname: Hostname) => Effect.Effect<boolean>
-    /** Whether the platform answers for a name in DNS: it gave the name, or an operator did. */
-    readonly isBrokered: (token: RoutingToken, hostname: Hostname) => Effect.Effect<boolean>
+    /**
+     * Where the platform answers the challenges of a name in DNS: it gave the name, or an operator did, or the owner of a wildcard
+     * has delegated them to its zone, which is looked up where it `isChecked`.
+     */
+    readonly challengeAt: (
+      token: RoutingToken,
+      hostname: Hostname,
+      isChecked: boolean
+    ) => Effect.Effect<string, ChallengeNotBrokered | ChallengeNotDelegated | DnsProviderFailed>
   }
 >()("server/tunnels/hostnames/HostnameProofs") {
   static readonly make = Effect.map(dependencies, (state) => ({
-    ...over(state, { verify, mayCertify, isBrokered })
+    ...over(state, { verify, mayCertify, challengeAt })
   }))
 
   static readonly layer = Layer.effect(HostnameProofs, HostnameProofs.make).pipe(

@@ -2,6 +2,7 @@
 import type { PortProtocol } from "@catenet/domain/edges/PublicPort"
 import { HostnameReserved } from "@catenet/domain/tunnels/HostnameErrors"
 import {
+  certificateRecord,
   endsInNumber,
   isGiven,
   isServiceName,
@@ -10,7 +11,7 @@ import {
   proofRecords,
   reservedAs
 } from "@catenet/domain/tunnels/HostnameOwnership"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { baseOf, Hostname, isWildcard } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer } from "effect"
 import { parse } from "tldts"
 import * as DnsBackend from "../../dns/DnsBackend.ts"
@@ -30,6 +31,9 @@ const isPublicSuffix = (hostname: string, which: "listed" | "any"): boolean => {
   const { isIcann, isPrivate, publicSuffix } = parse(hostname, options)
   return publicSuffix === hostname && (which === "any" || isIcann === true || isPrivate === true)
 }
+
+/** 32 hex digits that no other tunnel has. */
+const labelOf = (tunnel: string) => sha256Hex(tunnel).slice(0, 32)
 
 const normal = (name: string) => name.toLowerCase().replace(/\.+$/u, "")
 const hostOf = (url: URL | string | undefined) => (url === undefined ? [] : [normal(new URL(url).hostname)])
@@ -51,6 +55,8 @@ export class HostnameRules extends Context.Service<
     readonly targetOf: (tunnel: string) => Hostname | null
     /** What proves a name of a tunnel. */
     readonly recordsOf: (tunnel: string, hostname: Hostname) => ReadonlyArray<ProofRecord>
+    /** By what the owner of a wildcard lets the platform answer for its certificates; undefined where it has no zone in DNS. */
+    readonly certificateRecordOf: (tunnel: string, hostname: Hostname) => ProofRecord | undefined
   }
 >()("server/tunnels/hostnames/HostnameRules") {
   static readonly make = Effect.gen(function* () {
@@ -83,16 +89,19 @@ export class HostnameRules extends Context.Service<
       admit: (hostname: Hostname, by: "account" | "operator"): Effect.Effect<void, HostnameReserved> => {
         const reason = reservedAs(hostname, ours)
         if (reason !== undefined) return Effect.fail(new HostnameReserved({ hostname, reason }))
-        if (endsInNumber(hostname)) return Effect.fail(new HostnameReserved({ hostname, reason: "address" }))
+        if (endsInNumber(baseOf(hostname))) return Effect.fail(new HostnameReserved({ hostname, reason: "address" }))
         if (by === "account" && isServiceName(hostname, ours.zones))
           return Effect.fail(new HostnameReserved({ hostname, reason: "service-label" }))
-        return isPublicSuffix(hostname, by === "operator" ? "listed" : "any")
+        return isPublicSuffix(baseOf(hostname), by === "operator" ? "listed" : "any")
           ? Effect.fail(new HostnameReserved({ hostname, reason: "public-suffix" }))
           : Effect.void
       },
-      targetOf: (tunnel: string) =>
-        zone === undefined ? null : Hostname.make(`${sha256Hex(tunnel).slice(0, 32)}.${zone}`),
-      recordsOf: (tunnel: string, hostname: Hostname) => proofRecords(hostname, sha256Hex(tunnel).slice(0, 32), zone)
+      targetOf: (tunnel: string) => (zone === undefined ? null : Hostname.make(`${labelOf(tunnel)}.${zone}`)),
+      recordsOf: (tunnel: string, hostname: Hostname) => proofRecords(hostname, labelOf(tunnel), zone),
+      certificateRecordOf: (tunnel: string, hostname: Hostname) =>
+        provider.zone === undefined || !isWildcard(hostname)
+          ? undefined
+          : certificateRecord(hostname, labelOf(tunnel), provider.zone)
     }
   })
 

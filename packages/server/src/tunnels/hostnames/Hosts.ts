@@ -8,9 +8,9 @@ import { EdgeUnavailable } from "@catenet/domain/edges/EdgeErrors"
 import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import { allOff, isAnyOn } from "@catenet/domain/edges/TunnelOptions"
 import { HostnameReserved, HostnameTaken, RoutingTokenRevoked } from "@catenet/domain/tunnels/HostnameErrors"
-import { ancestorsOf } from "@catenet/domain/tunnels/HostnameOwnership"
+import { ancestorsOf, wildcardOf } from "@catenet/domain/tunnels/HostnameOwnership"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import type { Hostname } from "@catenet/domain/values/Hostname"
+import { baseOf, type Hostname, isWildcard } from "@catenet/domain/values/Hostname"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { type Cause, Context, Effect, Equal, Layer, Option, Result, type Schema } from "effect"
@@ -88,7 +88,16 @@ const authorized = Effect.fnUntraced(function* (state: State, token: RoutingToke
   ]
 })
 
-/** Fails for a name that no tunnel can have, and for one below the name of a tunnel of another account. */
+/** The names of the tunnels below which a name lies, and the wildcards that stand for it or for one of those. */
+const above = (hostname: string) =>
+  [hostname, ...ancestorsOf(hostname)].flatMap((name) => {
+    const wildcard = wildcardOf(name)
+    return [name, ...(wildcard === undefined ? [] : [wildcard])].filter((each) => each !== hostname)
+  })
+
+/**
+ * Fails for a name that no tunnel can have, for one below the name of a tunnel of another account, and for a wildcard over one.
+ */
 const admit = Effect.fnUntraced(function* (
   { rules, store }: State,
   token: RoutingToken,
@@ -97,10 +106,18 @@ const admit = Effect.fnUntraced(function* (
 ) {
   yield* rules.admit(hostname, by)
   // Above a given name there is only the zone.
-  if (!rules.isGiven(hostname) && (yield* store.heldAbove(ancestorsOf(hostname), token))) {
+  if (rules.isGiven(hostname)) return
+  if (yield* store.heldAbove(above(hostname), token))
     return yield* new HostnameReserved({ hostname, reason: "below-another-host" })
-  }
+  if (isWildcard(hostname) && (yield* store.heldBelow(baseOf(hostname), token)))
+    return yield* new HostnameReserved({ hostname, reason: "above-another-host" })
 })
+
+/** A wildcard and a name that it stands for do not both come in unseen. */
+const lockFamily = ({ rules, store }: State, hostname: Hostname) => {
+  const [parent] = ancestorsOf(hostname)
+  return parent === undefined || rules.isGiven(hostname) ? Effect.void : store.lockNamesBelow(parent)
+}
 
 const record = Effect.fn("Hosts.record")(function* (
   state: State,
@@ -108,6 +125,7 @@ const record = Effect.fn("Hosts.record")(function* (
   hostname: Hostname,
   by: "account" | "operator"
 ) {
+  yield* lockFamily(state, hostname)
   yield* admit(state, token, hostname, by)
   return yield* state.outbox.appendOwn(token, ...(yield* authorized(state, token, hostname, false)))
 })
@@ -181,6 +199,7 @@ export class Hosts extends Context.Service<
       const receipt = yield* Effect.gen(function* () {
         if (yield* state.store.isRevoked(token)) return yield* new RoutingTokenRevoked()
         yield* state.claims.provision(token, hostname)
+        yield* lockFamily(state, hostname)
         yield* admit(state, token, hostname, "operator")
         const written = yield* state.outbox.appendOwn(token, ...(yield* authorized(state, token, hostname, true)))
         yield* state.audits.append(entry)

@@ -4,7 +4,7 @@ import { BridgeMode, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { TunnelDay, TunnelHistory, UptimeShares } from "@catenet/domain/tunnels/TunnelTraffic"
 import { longestOutage, totals, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
 import { UptimeReport } from "@catenet/domain/tunnels/Usage"
-import { Hostname } from "@catenet/domain/values/Hostname"
+import { TunnelHostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -80,7 +80,7 @@ export const After = Schema.Struct({ createdAt: Schema.Int, id: TunnelId })
 const Owned = Schema.Struct({
   id: TunnelId,
   name: TunnelName,
-  hostname: Schema.NullOr(Hostname),
+  hostname: Schema.NullOr(TunnelHostname),
   routingToken: RoutingToken,
   createdAt: Schema.Int,
   bridgeMode: BridgeMode,

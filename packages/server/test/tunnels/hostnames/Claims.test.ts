@@ -166,6 +166,122 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a host name
   )
 })
 
+layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a wildcard of an account", (it) => {
+  const taken = { status: 409, code: "HostnameReserved" }
+
+  it.effect("stands below a name that an account can have, and not below names that the platform gives", () =>
+    Effect.gen(function* () {
+      for (const [hostname, reason] of [
+        [`*.${zone}`, "zone"],
+        ["*.zone.example", "zone"],
+        [`*.cam.${zone}`, "below-zone"],
+        ["*.co.uk", "public-suffix"],
+        ["*.github.io", "public-suffix"],
+        ["*.0.2.1", "address"]
+      ] as const) {
+        assert.deepInclude((yield* create("wes", hostname)).body, { ...taken, reason }, hostname)
+        const order = `/registry/authorize-host/${"ab".repeat(32)}/${hostname}`
+        assert.deepInclude((yield* ask("operator", order, undefined, "POST")).body, { ...taken, reason }, hostname)
+      }
+      for (const hostname of ["*.net", "a.*.example.org", "*dev.example.org", "*.*.example.org", "*"])
+        assert.strictEqual((yield* create("wes", hostname)).status, 400, hostname)
+      assert.isEmpty((yield* ask("wes", "/me/tunnels")).body)
+    })
+  )
+
+  it.effect("is proved by a record of the name that it stands below, and given up like any other", () =>
+    Effect.gen(function* () {
+      const made = yield* claimed("wes", " *.Dev.wes.example. ")
+      assert.strictEqual(made.name, "_catenet-challenge.dev.wes.example")
+      const proved = yield* verify("wes", made.id)
+      assert.deepInclude(proved.body, { hostname: "*.dev.wes.example", status: "gelb" })
+      const token = yield* tokenOf("wes", made.id)
+      assert.deepStrictEqual(yield* routed("*.dev.wes.example"), [token])
+      assert.deepInclude((yield* ask("wes", "/me/tunnels")).body[0], { hostname: "*.dev.wes.example" })
+      const dns = yield* PublicDns
+      const other = (yield* create("wes", "*.cname.wes.example")).body
+      yield* dns.publish("CNAME", "*.cname.wes.example", other.hostname_proof.records[1].value)
+      assert.deepInclude((yield* verify("wes", other.id)).body, { hostname: "*.cname.wes.example" })
+      const given = yield* rename("wes", made.id, null)
+      assert.match(given.body.hostname, /^site-[0-9a-f]{8}\.tunnels\.zone\.example$/u)
+      assert.deepInclude((yield* create("eve", "x.dev.wes.example")).body, { hostname: null }, "free again")
+    })
+  )
+
+  it.effect("keeps others from the names below it, and does not come over names of others", () =>
+    Effect.gen(function* () {
+      const dev = yield* claimed("wes", "*.dev.iso.example")
+      const early = yield* claimed("eve", "early.dev.iso.example")
+      assert.strictEqual((yield* verify("wes", dev.id)).status, 200)
+      const below = { ...taken, reason: "below-another-host" }
+      for (const hostname of ["x.dev.iso.example", "a.b.dev.iso.example", "*.b.dev.iso.example"])
+        assert.deepInclude((yield* create("eve", hostname)).body, below, hostname)
+      assert.deepInclude((yield* verify("eve", early.id)).body, below, "claimed before, proved after")
+      const again = yield* claimed("eve", "*.dev.iso.example")
+      yield* PublicDns.use(({ publish }) => publish("TXT", dev.name, dev.value, again.value))
+      assert.deepInclude((yield* verify("eve", again.id)).body, { status: 409, code: "HostnameTaken" })
+      const own = yield* claimed("wes", "x.dev.iso.example")
+      assert.deepInclude((yield* verify("wes", own.id)).body, { hostname: "x.dev.iso.example" })
+
+      const shop = yield* claimed("ada", "shop.mall.example")
+      assert.strictEqual((yield* verify("ada", shop.id)).status, 200)
+      const above = { ...taken, reason: "above-another-host" }
+      assert.deepInclude((yield* create("eve", "*.mall.example")).body, above)
+      const order = `/registry/authorize-host/${"cd".repeat(32)}/*.mall.example`
+      assert.deepInclude((yield* ask("operator", order, undefined, "POST")).body, above)
+      const mall = yield* claimed("ada", "*.mall.example")
+      assert.deepInclude((yield* verify("ada", mall.id)).body, { hostname: "*.mall.example" })
+    })
+  )
+
+  it.effect("proved at the same moment as a name below it of another account, one of the two is refused", () =>
+    Effect.gen(function* () {
+      for (const round of ["a", "b", "c", "d"]) {
+        const wild = yield* claimed("wes", `*.${round}.race.example`)
+        const name = yield* claimed("eve", `x.${round}.race.example`)
+        const answers = yield* Effect.all([verify("wes", wild.id), verify("eve", name.id)], {
+          concurrency: "unbounded"
+        })
+        assert.sameMembers(
+          answers.map(({ status }) => status),
+          [200, 409],
+          JSON.stringify(answers)
+        )
+      }
+    })
+  )
+
+  it.effect("has its challenges published in the platform's zone once its owner lets it", () =>
+    Effect.gen(function* () {
+      const { texts } = yield* NameServer
+      const dns = yield* PublicDns
+      const hostname = "*.dev.acme.example"
+      const { id } = yield* claimed("wes", hostname)
+      const { body } = yield* verify("wes", id)
+      const { certificate } = body.hostname_proof
+      assert.deepInclude(certificate, { type: "CNAME", name: "_acme-challenge.dev.acme.example" })
+      assert.match(certificate.value, /^_acme-challenge\.[0-9a-f]{32}\.zone\.example$/u)
+      yield* offer(hostname)
+      const token = yield* tokenOf("wes", id)
+      assert.deepInclude(yield* mayIssue(token, hostname), { may_issue_now: true })
+      const publish = ask("anonymous", "/agent/dns01-challenge", { token, hostname, value: "proof" })
+      const refused = yield* publish
+      assert.deepInclude(refused.body, { status: 409, code: "ChallengeNotDelegated", record: certificate })
+      assert.include(refused.body.detail, certificate.value)
+      yield* dns.publish("CNAME", certificate.name, "_acme-challenge.other.zone.example")
+      assert.strictEqual((yield* publish).status, 409)
+      assert.isFalse(texts.has(certificate.value))
+      yield* dns.publish("CNAME", certificate.name, certificate.value)
+      assert.strictEqual((yield* publish).status, 200)
+      assert.strictEqual(texts.get(certificate.value), "proof")
+      yield* ask("anonymous", "/agent/dns01-challenge/clear", { token, hostname })
+      assert.isFalse(texts.has(certificate.value))
+      const plain = yield* claimed("wes", "plain.acme.example")
+      assert.notProperty((yield* verify("wes", plain.id)).body.hostname_proof, "certificate")
+    })
+  )
+})
+
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a proof of a host name", (it) => {
   it.effect("is a TXT record, or a CNAME to the tunnel's given name, which has address records", () =>
     Effect.gen(function* () {

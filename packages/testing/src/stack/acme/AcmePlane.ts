@@ -126,7 +126,9 @@ export const start = (directory: string, now: () => number) =>
           .setHeader("date", new Date(plane.date ?? now()).toUTCString())
           .writeHead(status, body === undefined ? {} : { "content-type": "application/json" })
           .end(body === undefined ? undefined : JSON.stringify(body))
-      const { method = "", url = "" } = request
+      const { method = "" } = request
+      // The wildcard over the name stands as the name does.
+      const url = (request.url ?? "").replace("/*.", "/")
       const refuse = (refusal: Refusal) =>
         response
           .setHeader("date", new Date(plane.date ?? now()).toUTCString())

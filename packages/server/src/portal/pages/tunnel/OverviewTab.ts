@@ -3,6 +3,7 @@ import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import type { UptimeReport } from "@catenet/domain/tunnels/Usage"
 import { durationText } from "@catenet/domain/values/Format"
+import { isWildcard } from "@catenet/domain/values/Hostname"
 import { type Markup, markup } from "@catenet/platform/Markup"
 import * as DayBars from "../../shell/DayBars.ts"
 import { section } from "../../shell/Field.ts"
@@ -96,7 +97,9 @@ const address = (texts: Texts, tunnel: Tunnel, href: string | undefined, control
     markup`<div class="pad">${
       href === undefined
         ? markup`<p class="soft">${texts.addressNone}</p>`
-        : markup`<p><a class="mono" href="${href}" data-copytext="${href}">${href}</a></p>`
+        : isWildcard(tunnel.hostname ?? "")
+          ? markup`<p class="mono">${href}</p>`
+          : markup`<p><a class="mono" href="${href}" data-copytext="${href}">${href}</a></p>`
     }</div><div class="more"><dl class="pairs pad"><dt>${texts.visitorsTitle}</dt><dd>${visiting(texts, tunnel, controls)}</dd>
       <dt>${texts.window}</dt><dd>${stateLine(texts, controls)}</dd>
       <dt>${texts.alertShort}</dt><dd>${alert === undefined ? texts.off : texts.alertAfter(alert.threshold_minutes)}</dd>

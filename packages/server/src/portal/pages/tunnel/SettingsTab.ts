@@ -1,6 +1,8 @@
 /** What is set once: the name, the proof of an own domain, the alert, receipts and the bridge, and what ends things. */
+import type { DnsRecord } from "@catenet/domain/tunnels/HostnameOwnership"
 import type { ReceiptKey } from "@catenet/domain/tunnels/Receipt"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { isWildcard } from "@catenet/domain/values/Hostname"
 import { markup } from "@catenet/platform/Markup"
 import { Option } from "effect"
 import type { Answer } from "../../../edges/EdgeFacts.ts"
@@ -30,21 +32,26 @@ const domain = (texts: Texts, { hostname_proof: proof, id, kind }: Tunnel, sent:
       <button>${texts.domainAsk}</button></form></div>`,
       { lead: texts.domainLead, id: "domain" }
     )
+  const cell = (label: string, text: string) =>
+    markup`<td data-label="${label}"><code data-copy="${texts.copy}" data-copied="${texts.copied}">${text}</code></td>`
+  const line = ({ name, type, value }: DnsRecord) =>
+    markup`<tr><th scope="row" data-label="${texts.recordType}">${type}</th>${cell(texts.recordName, name)}${cell(texts.recordValue, value)}</tr>`
+  const { certificate } = proof
+  const delegation = !isWildcard(proof.hostname)
+    ? undefined
+    : certificate === undefined
+      ? markup`<p class="pad">${texts.domainNoBroker}</p>`
+      : markup`<p class="pad">${texts.domainCertificate}</p><table><caption class="hidden">${texts.domainTitle}</caption><tbody>${line(certificate)}</tbody></table>`
   const giveUp = (text: string) => button(`${own}/hostname/remove`, text)
   if (proof.state === "proved")
-    return section(texts.domainTitle, markup`<p class="pad">${texts.proofProved(proof.hostname)}</p>`, {
+    return section(texts.domainTitle, markup`<p class="pad">${texts.proofProved(proof.hostname)}</p>${delegation}`, {
       id: "domain",
       aside: giveUp(texts.domainGiveUp)
     })
-  const cell = (label: string, text: string) =>
-    markup`<td data-label="${label}"><code data-copy="${texts.copy}" data-copied="${texts.copied}">${text}</code></td>`
   return section(
     texts.domainTitle,
     markup`<table data-check="${own}/verify-hostname"><caption class="hidden">${texts.proofTitle}</caption><thead><tr><th scope="col">${texts.recordType}</th><th scope="col">${texts.recordName}</th><th scope="col">${texts.recordValue}</th></tr></thead>
-      <tbody>${proof.records.map(
-        ({ name, type, value }) =>
-          markup`<tr><th scope="row" data-label="${texts.recordType}">${type}</th>${cell(texts.recordName, name)}${cell(texts.recordValue, value)}</tr>`
-      )}</tbody></table>
+      <tbody>${proof.records.map(line)}</tbody></table>${delegation}
       <footer><span>${texts.proofLive}${proof.checked_at === null ? undefined : markup` ${texts.proofChecked} ${timestamp(proof.checked_at)}`}</span></footer>`,
     {
       lead: texts.proofText(proof.hostname),

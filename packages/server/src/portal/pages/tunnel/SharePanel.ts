@@ -1,6 +1,9 @@
 /** The share links of a tunnel: those there are, and the form for one more. */
+import { ShareLabel, ShareTtl } from "@catenet/domain/tunnels/ShareLink"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { baseOf, Hostname, isWildcard } from "@catenet/domain/values/Hostname"
 import { markup } from "@catenet/platform/Markup"
+import { Schema } from "effect"
 import { button, checkbox, choice, field, more, section, type Sent, valuesOf } from "../../shell/Field.ts"
 import { timestamp } from "../../shell/Timestamp.ts"
 import type { Texts } from "../../texts/English.ts"
@@ -21,6 +24,13 @@ const row = (texts: Texts, id: string, link: Controls["links"][number]) => {
     }</td></tr>`
 }
 
+export const Form = Schema.Struct({
+  ttl: ShareTtl,
+  single_use: Schema.optionalKey(Schema.String),
+  label: Schema.optionalKey(ShareLabel),
+  host: Schema.optionalKey(Hostname)
+})
+
 export const render = (
   texts: Texts,
   { hostname, id, require_login, status }: Tunnel,
@@ -39,6 +49,11 @@ export const render = (
         ["7d", texts.week]
       ]
     })}
+    ${
+      hostname !== null && isWildcard(hostname)
+        ? field({ ...values("host"), label: texts.domainName, hint: texts.shareHostHint(baseOf(hostname)) })
+        : undefined
+    }
     ${field({ ...values("label"), label: texts.shareLabel, hint: texts.shareLabelHint, isOptional: true })}
     ${checkbox({ name: "single_use", label: texts.shareSingle })}
     <button>${texts.shareButton}</button></form>`
