@@ -30,6 +30,17 @@ export const json = (response: ServerResponse, status: number, body: unknown): v
     .end(JSON.stringify(body))
 }
 
+/** A script of our own. */
+export const script = (response: ServerResponse, body: string): void => {
+  response
+    .writeHead(200, {
+      "content-type": "text/javascript; charset=utf-8",
+      "cache-control": "no-cache",
+      "x-content-type-options": "nosniff"
+    })
+    .end(body)
+}
+
 export const html = (response: ServerResponse, status: number, policy: string, body: string): void => {
   response
     .writeHead(status, {

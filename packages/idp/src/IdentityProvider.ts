@@ -9,12 +9,16 @@ import { TokenBuckets } from "@catenet/platform/TokenBuckets"
 import { createLocalJWKSet, errors as joseErrors, type JWTPayload, jwtVerify } from "jose"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type Provider from "oidc-provider"
+import * as Account from "./AccountPages.ts"
+import { AccountPages } from "./AccountPages.ts"
 import * as AdminApi from "./AdminApi.ts"
 import * as Applications from "./Applications.ts"
 import * as HttpBodies from "./HttpBodies.ts"
 import { Interactions } from "./Interactions.ts"
 import { protocol, userClaims } from "./KeycloakShape.ts"
 import * as Pages from "./Pages.ts"
+import { PasskeyChallenges } from "./PasskeyChallenges.ts"
+import { passkeyScript } from "./PasskeyScript.ts"
 import * as RealmProvider from "./Provider.ts"
 import * as ProviderAdapter from "./ProviderAdapter.ts"
 import type { RealmOptions } from "./RealmOptions.ts"
@@ -67,12 +71,12 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
   const store = await RealmStore.open(options)
   const attempts = new SignInAttempts(store)
   const remembered = await ProviderAdapter.make(store)
-  const interactions = new Interactions(options, store, attempts)
   let keys = publicKeys(store)
   const base = `/realms/${options.realm}`
   const adminBase = `/admin/realms/${options.realm}`
   const begun = new TokenBuckets(signInsPerMinute)
   let origin = ""
+  let pages: { readonly interactions: Interactions; readonly account: AccountPages | undefined } | undefined
   let leaving = false
   let provider: Provider | undefined
   let oidc: ReturnType<Provider["callback"]> | undefined
@@ -125,7 +129,12 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
       return HttpBodies.json(response, leaving ? 503 : 200, { status: leaving ? "DOWN" : "UP" })
     if (path === `${base}${protocol}/userinfo`) return userinfo(request, response)
     if (path.startsWith(`${base}/interaction/`) && provider !== undefined)
-      return interactions.answer(provider, request, response, path)
+      return pages?.interactions.answer(provider, request, response, path)
+    if (pages?.account !== undefined && provider !== undefined) {
+      if (path === `${base}/${Pages.scriptPath}`) return HttpBodies.script(response, passkeyScript)
+      if (path === `${base}/account` || path === `${base}/account/in`)
+        return pages.account.answer({ provider, request, response }, path.slice(`${base}/account`.length))
+    }
     if (!path.startsWith(`${base}/`) || oidc === undefined)
       return HttpBodies.json(response, 404, { error: "Realm does not exist" })
     if (options.state !== undefined && begins.test(path.slice(base.length))) {
@@ -160,6 +169,12 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
   options.prepare?.(server)
   const port = await listen(server, options.host, options.port)
   origin = options.publicUrl ?? `http://${options.host === "127.0.0.1" ? "localhost" : options.host}:${port}`
+  const challenges = store.state.passkeys && new PasskeyChallenges(origin, store.state.records)
+  pages = {
+    interactions: new Interactions(options, store, attempts, challenges),
+    account: options.state === undefined ? undefined : new AccountPages(store, challenges)
+  }
+  if (pages.account !== undefined) await store.declareClient(Account.client(`${origin}${base}`))
   /** With the keys of now. */
   const begin = () => {
     keys = publicKeys(store)

@@ -6,6 +6,8 @@ import { EmailCodes } from "./EmailCodes.ts"
 import * as HttpBodies from "./HttpBodies.ts"
 import { resource, scopes } from "./KeycloakShape.ts"
 import * as Pages from "./Pages.ts"
+import type { PasskeyChallenges } from "./PasskeyChallenges.ts"
+import { PasskeyRefused, used } from "./Passkeys.ts"
 import * as RealmProvider from "./Provider.ts"
 import type { RealmUser } from "./Realm.ts"
 import type { RealmOptions } from "./RealmOptions.ts"
@@ -47,8 +49,15 @@ export class Interactions {
   readonly #store: RealmStore
   readonly #attempts: SignInAttempts
   readonly #codes: EmailCodes | undefined
+  readonly #challenges: PasskeyChallenges | undefined
 
-  constructor(options: RealmOptions, store: RealmStore, attempts: SignInAttempts) {
+  constructor(
+    options: RealmOptions,
+    store: RealmStore,
+    attempts: SignInAttempts,
+    challenges: PasskeyChallenges | undefined
+  ) {
+    this.#challenges = challenges
     this.#store = store
     this.#attempts = attempts
     this.#codes = options.mailCode && new EmailCodes(store, options.mailCode, options)
@@ -61,7 +70,8 @@ export class Interactions {
     const texts = textsFor(begun.params["ui_locales"], request.headers["accept-language"])
     const visit: Visit = { request, response, provider, begun, texts, action, form }
     if (begun.prompt.name === "consent") return this.#consent(visit)
-    const by = this.#codes === undefined ? "password" : (form?.get("by") ?? "")
+    const by = form?.get("by") ?? ""
+    if (this.#challenges !== undefined && by === "passkey") return this.#passkey(visit, this.#challenges)
     if (this.#codes !== undefined && by === "mail") return this.#mail(visit, this.#codes)
     if (this.#codes !== undefined && by === "code") return this.#code(visit, this.#codes)
     return this.#password(visit)
@@ -116,20 +126,44 @@ export class Interactions {
     return this.#finish(visit, user, "otp")
   }
 
+  async #passkey(visit: Visit, challenges: PasskeyChallenges) {
+    const { begun, form, texts } = visit
+    const { passkeys } = this.#store.state
+    if (passkeys === undefined) return this.#signIn(visit, 401, texts.passkeyFailed)
+    try {
+      const challenge = await challenges.take("get", begun.uid)
+      const { userId } = await used(form?.get("passkey") ?? "", challenge, challenges.site, passkeys)
+      const user = await this.#store.user(userId)
+      return user === undefined ? this.#signIn(visit, 401, texts.passkeyFailed) : this.#finish(visit, user, "hwk")
+    } catch (error) {
+      if (error instanceof PasskeyRefused) return this.#signIn(visit, 401, texts.passkeyFailed)
+      throw error
+    }
+  }
+
   #askCode({ action, form, response, texts }: Visit, status: number, problem?: string) {
     this.#page(response, status, Pages.code(texts, { action, name: form?.get("username") ?? "", problem }))
   }
 
   #refused(visit: Visit, { retryAfter }: Refused, problem: string) {
     visit.response.setHeader("retry-after", String(Math.ceil(retryAfter)))
-    this.#signIn(visit, 429, problem)
+    return this.#signIn(visit, 429, problem)
   }
 
-  #signIn({ action, begun, form, response, texts }: Visit, status: number, problem: string | undefined) {
+  async #signIn(
+    { action, begun, form, provider, response, texts }: Visit,
+    status: number,
+    problem: string | undefined
+  ) {
     const hint = begun.params["login_hint"]
     const name = form?.get("username") ?? (typeof hint === "string" ? hint : "")
     const byMail = this.#codes !== undefined
-    this.#page(response, status, Pages.signIn(texts, { action, name, problem, byMail }))
+    const options = await this.#challenges?.forSignIn(begun.uid)
+    const src = `${new URL(provider.issuer).pathname}/${Pages.scriptPath}`
+    const passkey = options && { src, options }
+    const body = Pages.signIn(texts, { action, name, problem, byMail, passkey })
+    const policy = passkey === undefined ? RealmProvider.contentSecurityPolicy : RealmProvider.scriptedPolicy
+    HttpBodies.html(response, status, policy, body)
   }
 
   async #finish({ begun, provider, request, response }: Visit, user: RealmUser, method: string) {

@@ -7,6 +7,9 @@ import type { Texts } from "./Texts.ts"
 export const contentSecurityPolicy =
   "default-src 'none'; style-src 'sha256-STYLE'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
 
+/** For pages with the one script of ours. */
+export const scriptPath = "passkey.js"
+
 export const style = `${shellSheet}
 p { margin: 0 0 16px }
 label { display: block; font-weight: 600; margin-bottom: 4px }
@@ -18,6 +21,10 @@ button { font-weight: 650; cursor: pointer; border: 1px solid var(--accent); bac
 details { margin-top: 20px }
 summary { cursor: pointer; color: var(--accent); margin-bottom: 12px }
 button.other { margin-top: 12px; background: transparent; color: var(--accent) }
+h2 { font-size: 16px; margin: 24px 0 8px }
+ul { margin: 0 0 16px; padding: 0 0 0 18px; color: var(--soft) }
+button.small { display: inline-block; width: auto; min-height: 0; padding: 2px 10px; margin: 4px 0; background: transparent; color: var(--accent) }
+[hidden] { display: none }
 [role=alert] { color: var(--rot) }`
 
 const page = ({ language }: Texts, title: string, panel: Markup): string =>
@@ -35,9 +42,28 @@ interface SignIn {
   readonly problem: string | undefined
   /** Whether a code can be mailed. */
   readonly byMail: boolean
+  /** What the script needs to ask for a passkey. */
+  readonly passkey?: Script | undefined
 }
 
-export const signIn = (texts: Texts, { action, byMail, name, problem }: SignIn): string =>
+/** What the page's script gets, and where it is. */
+export interface Script {
+  readonly src: string
+  readonly options: Readonly<Record<string, unknown>>
+}
+
+/** A form that only the script shows and sends. */
+const passkeyForm = (
+  texts: Texts,
+  action: string,
+  { options, src }: Script,
+  button: string,
+  by: string,
+  more?: Markup
+) =>
+  markup`<form method="post" action="${action}" data-passkey="${JSON.stringify(options)}" hidden><p role="alert" hidden>${texts.passkeyFailed}</p>${more}<input type="hidden" name="passkey"><input type="hidden" name="${by === "add" ? "do" : "by"}" value="${by}"><button type="submit" class="other">${button}</button></form><script src="${src}" defer></script>`
+
+export const signIn = (texts: Texts, { action, byMail, name, passkey, problem }: SignIn): string =>
   page(
     texts,
     texts.signIn,
@@ -45,16 +71,53 @@ export const signIn = (texts: Texts, { action, byMail, name, problem }: SignIn):
       byMail
         ? markup`<button type="submit" name="by" value="mail">${texts.byMail}</button><details${problem === texts.refused ? markup` open` : undefined}><summary>${texts.byPassword}</summary>${password(texts, false)}<button type="submit" name="by" value="password" class="other">${texts.signIn}</button></details>`
         : markup`${password(texts, true)}<button type="submit">${texts.signIn}</button>`
-    }</form>`
+    }</form>${passkey && passkeyForm(texts, action, passkey, texts.passkey, "passkey")}`
   )
 
 /** Asks for the code that was mailed. */
-export const code = (texts: Texts, { action, name, problem }: Omit<SignIn, "byMail">): string =>
+export const code = (texts: Texts, { action, name, problem }: Pick<SignIn, "action" | "name" | "problem">): string =>
   page(
     texts,
     texts.signIn,
     markup`${alert(problem)}<p>${texts.codeSent(name)}</p><form method="post" action="${action}"><input type="hidden" name="username" value="${name}"><label for="code">${texts.code}</label><input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="20" required autofocus><button type="submit" name="by" value="code">${texts.signIn}</button><button type="submit" name="by" value="mail" class="other" formnovalidate>${texts.codeAgain}</button></form>`
   )
+
+interface Account {
+  readonly action: string
+  /** Goes with each form. */
+  readonly proof: string
+  readonly email: string
+  readonly problem: string | undefined
+  readonly passkeys: ReadonlyArray<{ readonly id: string; readonly at: number; readonly usedAt?: number }>
+  /** Soon after a sign-in. */
+  readonly canChange: boolean
+  readonly passkey: Script | undefined
+  readonly sessions: ReadonlyArray<{ readonly at: number; readonly isThis: boolean }>
+}
+
+/** Where people look after their sign-in. */
+export const account = (texts: Texts, page_: Account): string => {
+  const { action, canChange, email, passkey, passkeys, problem, proof, sessions } = page_
+  const hidden = markup`<input type="hidden" name="proof" value="${proof}">`
+  const day = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 10)
+  const held = passkeys.map(({ at, id, usedAt }) => {
+    const used = usedAt === undefined ? undefined : markup`, ${texts.passkeyUsed(day(usedAt))}`
+    const remove = canChange
+      ? markup`<form method="post" action="${action}">${hidden}<input type="hidden" name="id" value="${id}"><button type="submit" name="do" value="remove" class="small">${texts.remove}</button></form>`
+      : undefined
+    return markup`<li>${texts.passkeyOf(day(at))}${used}${remove}</li>`
+  })
+  const since = sessions.map(
+    ({ at, isThis }) =>
+      markup`<li>${texts.sessionOf(day(at))}${isThis ? markup` (${texts.sessionThis})` : undefined}</li>`
+  )
+  const again = markup`<form method="post" action="${action}">${hidden}<button type="submit" name="do" value="again" class="other">${texts.signInAgain}</button></form>`
+  return page(
+    texts,
+    texts.account,
+    markup`${alert(problem)}<p>${email}</p><h2>${texts.passkeys}</h2>${held.length === 0 ? markup`<p>${texts.passkeysNone}</p>` : markup`<ul>${held}</ul>`}${canChange ? passkey && passkeyForm(texts, action, passkey, texts.passkeyAdd, "add", hidden) : again}<h2>${texts.sessions}</h2><ul>${since}</ul><p>${texts.everywhereText}</p><form method="post" action="${action}">${hidden}<button type="submit" name="do" value="everywhere" class="other">${texts.everywhere}</button></form>`
+  )
+}
 
 /** Asks whether an application may sign in as somebody. */
 export const consent = (

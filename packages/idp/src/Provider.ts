@@ -31,6 +31,9 @@ const styleHash = createHash("sha256").update(Pages.style).digest("base64")
 /** Strict, for pages of ours; the provider's own scripts never run. */
 export const contentSecurityPolicy = Pages.contentSecurityPolicy.replace("STYLE", styleHash)
 
+/** The same for pages with the script of passkeys. */
+export const scriptedPolicy = `${contentSecurityPolicy}; script-src 'self'`
+
 const interactions = (realm: string, store: RealmStore): Configuration["interactions"] => ({
   policy: Applications.consented((clientId) => store.client(clientId) !== undefined),
   url: (_ctx, interaction) => `/realms/${realm}/interaction/${interaction.uid}`
@@ -96,7 +99,11 @@ const configuration = (
     store.client(client.clientId) === undefined &&
     client.redirectUris?.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin) === true,
   jwks: { keys: [...store.keys.signing] },
-  cookies: { keys: [...store.keys.cookies] },
+  cookies: {
+    keys: [...store.keys.cookies],
+    // A tunnel is a neighbour of the provider's name, and could set a cookie for both; none of this name (RFC 6265bis 4.1.3.2).
+    ...(options.publicUrl?.startsWith("https:") === true ? { names: { session: "__Host-catenet_session" } } : {})
+  },
   clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
   responseTypes: ["code"],
   pkce: { required: (_ctx, { clientId }) => store.client(clientId) === undefined },

@@ -2,6 +2,7 @@
  * What a realm keeps, and where. `FileState` keeps a realm for development; the platform's keeps it in its database
  * (`server/signin/SignInState`), where a restart loses nothing.
  */
+import type { Passkeys } from "./Passkeys.ts"
 import type { RealmClient, RealmUser } from "./Realm.ts"
 
 export type Payload = Record<string, unknown>
@@ -92,4 +93,8 @@ export interface RealmState {
   }
   readonly records: Records
   readonly codes: Codes
+  /** Without them, nobody signs in by a passkey. */
+  readonly passkeys?: Passkeys
+  /** Ends the user's sessions at the applications that share the state. */
+  readonly endSessions?: (userId: string) => Promise<void>
 }

@@ -29,7 +29,7 @@ export class RealmStore {
     if (options.state !== undefined && FileState.isThere(options.folder) && (await state.keys.all()).length === 0)
       await FileState.copyTo(state, options.folder)
     const store = new RealmStore(state, await RealmKeys.rotate(state))
-    for (const client of options.clients) await store.#declareClient(client)
+    for (const client of options.clients) await store.declareClient(client)
     for (const user of options.users) await store.#declareUser(user)
     return store
   }
@@ -97,7 +97,7 @@ export class RealmStore {
     return user
   }
 
-  async #declareClient(declared: DeclaredClient): Promise<void> {
+  async declareClient(declared: DeclaredClient): Promise<void> {
     const known = await this.refresh(declared.clientId)
     const publicClient = declared.publicClient ?? false
     const secret = declared.secret ?? known?.secret ?? newSecret()

@@ -5,7 +5,7 @@ import { request } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as FileState from "../src/FileState.ts"
 import { type IdentityProvider, signInsPerMinute, start } from "../src/IdentityProvider.ts"
-import { ada, options, token, useFolder } from "./realm.ts"
+import { ada, json, options, token, useFolder } from "./realm.ts"
 
 const folder = useFolder()
 const redirect = "http://127.0.0.1:9/portal/callback"
@@ -154,5 +154,62 @@ describe("a stranger", () => {
     } finally {
       Object.assign(Scheduler, { monotonicMillis })
     }
+  })
+
+  it("at a tunnel below the same domain can set no session cookie for the provider", async () => {
+    const behindTls = await start({ ...options(folder()), publicUrl: "https://auth.example.test" })
+    try {
+      const jar = new Map<string, string>()
+      const own = (url: string) => url.replace("https://auth.example.test", `http://127.0.0.1:${behindTls.port}`)
+      const form = await visit(
+        jar,
+        own(
+          `${behindTls.issuer}${new URL(authorize()).pathname.slice("/realms/demo".length)}${new URL(authorize()).search}`
+        )
+      )
+      const page = await visit(jar, own(new URL(form.headers.get("location") ?? "", "https://auth.example.test").href))
+      const action = /action="([^"]+)"/u.exec(page.text)?.[1] ?? ""
+      const answer = { username: ada.email, password: ada.password }
+      const signedIn = await visit(jar, own(`https://auth.example.test${action}`), answer)
+      const resumed = await fetch(
+        own(new URL(signedIn.headers.get("location") ?? "", "https://auth.example.test").href),
+        {
+          redirect: "manual",
+          headers: { cookie: Array.from(jar, ([name, value]) => `${name}=${value}`).join("; ") }
+        }
+      )
+      const sessions = resumed.headers.getSetCookie().filter((cookie) => /session/u.test(cookie))
+      assert.isNotEmpty(sessions)
+      for (const cookie of sessions) {
+        assert.match(cookie, /^__Host-catenet_session(?:\.sig)?=/u)
+        for (const part of [/; path=\/(?:;|$)/iu, /; secure(?:;|$)/iu, /; httponly(?:;|$)/iu])
+          assert.match(cookie, part)
+        assert.notMatch(cookie, /domain/iu)
+      }
+    } finally {
+      await behindTls.close()
+    }
+  })
+
+  it("signs nobody out by a form from elsewhere, and a person's own form ends everything everywhere", async () => {
+    const jar = new Map<string, string>()
+    await signIn(jar, authorize())
+    const granted = { grant_type: "password", client_id: "admin-cli", username: ada.email, password: ada.password }
+    const { refresh_token: refresh } = await json(await token(idp(), granted))
+    const renewed = () =>
+      token(idp(), { grant_type: "refresh_token", client_id: "admin-cli", refresh_token: refresh as string })
+    const account = `${idp().issuer}/account`
+    const page = await visit(jar, account)
+    assert.include(page.text, "Sign out everywhere")
+    for (const proof of ["", "x".repeat(43)]) {
+      const foreign = await visit(jar, account, { do: "everywhere", proof })
+      assert.deepStrictEqual([foreign.status, foreign.text.includes("Sign out everywhere")], [200, true])
+    }
+    const other = new Map(jar)
+    const proof = /name="proof" value="([^"]+)"/u.exec(page.text)?.[1] ?? ""
+    assert.strictEqual((await visit(jar, account, { do: "everywhere", proof })).status, 303)
+    for (const browser of [jar, other])
+      assert.include((await visit(browser, authorize({ prompt: "none" }))).headers.get("location"), "login_required")
+    assert.strictEqual((await renewed()).status, 400)
   })
 })

@@ -9,6 +9,7 @@ import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Sealing } from "../store/Sealing.ts"
 import * as SignInCodes from "./SignInCodes.ts"
 import * as SignInMails from "./SignInMails.ts"
+import * as SignInPasskeys from "./SignInPasskeys.ts"
 import * as SignInRealm from "./SignInRealm.ts"
 import * as SignInRecords from "./SignInRecords.ts"
 
@@ -24,11 +25,16 @@ const make = Effect.gen(function* () {
   const records = yield* SignInRecords.make
   const codes = yield* SignInCodes.make
   const mails = yield* SignInMails.make
+  const passkeys = yield* SignInPasskeys.make
+  const sql = yield* SqlClient.SqlClient
+  const run = Effect.runPromiseWith(yield* Effect.context())
+  /** The user's sessions at the portal. */
+  const endSessions = (userId: string) => run(Effect.asVoid(sql`delete from portal_sessions where subject = ${userId}`))
   yield* Effect.catchCause(prune, (cause) => Effect.logWarning("Could not delete old sign-ins.", cause)).pipe(
     Effect.repeat(Schedule.spaced("1 minute")),
     Effect.forkScoped
   )
-  return { applications, clients, codes, keys, mails, records, users }
+  return { applications, clients, codes, endSessions, keys, mails, passkeys, records, users }
 })
 
 export class SignInState extends Context.Service<SignInState>()("server/signin/SignInState", { make }) {

@@ -58,6 +58,7 @@ holds({
       "maxEdgesPerTopology",
       "maxSharesPerTopology",
       "maxPipelinesPerAccount",
+      "maxPasskeysPerAccount",
       "maxListedAgentsPerAccount",
       "maxTopologiesPerAccount",
       "maxJoinTokensPerTenant",

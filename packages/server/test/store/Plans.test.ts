@@ -168,6 +168,7 @@ const idle: Readonly<Record<string, string>> = {
     [
       "codes_expires",
       "mails_due",
+      "passkeys_user",
       "records_account",
       "records_expires",
       "records_grant",
@@ -260,6 +261,7 @@ layer(server, { excludeTestServices: true, timeout: "120 seconds" })("a full dat
             "sign_in_codes",
             "sign_in_keys",
             "sign_in_mails",
+            "sign_in_passkeys",
             "sign_in_records",
             "sign_in_users",
             "tunnel_watch_round"
