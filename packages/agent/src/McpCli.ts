@@ -99,18 +99,26 @@ const gateway = Command.make(
       Argument.withDescription(
         "Files of channels (default: all that ct-agent channel join has written for MCP clients)"
       )
+    ),
+    http: Flag.Int("http").pipe(
+      Flag.optional,
+      Flag.map(Option.getOrUndefined),
+      Flag.withMetavar("PORT"),
+      Flag.withDescription("Serve over HTTP at this port of 127.0.0.1, 0 for a free one, in place of stdin and stdout")
     )
   },
   loaded(async () => (await import("./commands/mcpGateway.ts")).gateway)
 ).pipe(
   Command.withDescription(
-    "Runs an MCP server on stdin and stdout with the tools of all your channels' peers, each as NAME.TOOL. Above 40 " +
-      "tools it lists find_tools and call_tool in their place. A peer that is slow or absent does not delay the others. " +
-      "What the peers' servers ask of the client passes; resources and prompts do not: use ct-agent channel mcp for them."
+    "Runs an MCP server on stdin and stdout, or over HTTP, with what the MCP servers of all your channels' peers have: " +
+      "tools and prompts as NAME.TOOL, resources as catenet://NAME/URI. Above 40 tools it lists find_tools and call_tool " +
+      "in their place. A peer that is slow or absent does not delay the others. What the peers' servers ask of the client passes."
   ),
-  Command.withShortDescription("Offer the tools of all peers to an MCP client"),
+  Command.withShortDescription("Offer the MCP servers of all peers to a client as one"),
   Command.withExamples([
     { command: "ct-agent mcp gateway", description: "The command to configure in an MCP client" },
+    { command: "ct-agent mcp gateway --http 8808", description: "For clients that speak HTTP on this machine" },
+    { command: "ct-agent mcp -- ct-agent mcp gateway", description: "At a public address, for who has signed in" },
     { command: "ct-agent mcp add claude --gateway", description: "Configures it in Claude Code" }
   ])
 )

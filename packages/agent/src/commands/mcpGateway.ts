@@ -1,11 +1,12 @@
-/** `mcp gateway`: one MCP server on stdin and stdout with the tools of all peers whose invite lines this user has taken up. */
+/** `mcp gateway`: one MCP server, on stdin and stdout or HTTP, of all peers whose invite lines this user has taken up. */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Files } from "@catenet/platform/Files"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { ConfigProvider, Effect, Layer } from "effect"
+import { ConfigProvider, Context, Effect, Layer, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { homedir } from "node:os"
 import { join } from "node:path"
+import type { Readable, Writable } from "node:stream"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import * as GatewayPeer from "../channel/mcp/GatewayPeer.ts"
 import type { GatewayClient } from "../channel/mcp/GatewaySession.ts"
@@ -14,6 +15,7 @@ import { PostQuantumPeers } from "../channel/session/PostQuantumPeers.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
 import * as MemberSettings from "../settings/MemberSettings.ts"
+import { Screen } from "../terminal/Screen.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as Channel from "./channel.ts"
 import { nameOf } from "./mcpAdd.ts"
@@ -82,20 +84,42 @@ const layerOf = ({ settings }: Peer) =>
     QuicDial.layerWhere(MemberSettings.wantsQuic(settings.meeting))
   )
 
-const peerOf = Effect.fnUntraced(function* (peer: Peer, client: GatewayClient) {
-  const context = yield* Layer.build(layerOf(peer))
-  const open = yield* Effect.provideContext(Channel.opening(peer.settings, peer.broker), context)
-  return yield* Effect.provideContext(GatewayPeer.make(peer.name, client, open), context)
+/** Starts the peer for a client. */
+type Start = (client: GatewayClient) => Effect.Effect<GatewayPeer.GatewayPeer, never, AgentMetrics | Scope.Scope>
+
+/** What each gateway of this process needs of the peer; a peer that cannot be tried is left out. */
+const prepared = Effect.fnUntraced(
+  function* (peer: Peer) {
+    const context = Context.merge(yield* Effect.context<SecureRandom.SecureRandom>(), yield* Layer.build(layerOf(peer)))
+    const open = yield* Effect.provideContext(Channel.opening(peer.settings, peer.broker), context)
+    const start: Start = (client) => Effect.provideContext(GatewayPeer.make(peer.name, client, open), context)
+    return [start]
+  },
+  (preparing, { name }) =>
+    Effect.catch(preparing, ({ message }) =>
+      Effect.as(Effect.logWarning(`${name} is left out: ${message}`), [] as Array<Start>)
+    )
+)
+
+/** Serves over HTTP until a signal. */
+const listen = Effect.fnUntraced(function* (
+  port: number,
+  serve: (stdin: Readable, stdout: Writable) => Effect.Effect<void, never, AgentMetrics>
+) {
+  const { fault } = yield* AgentMetrics
+  const { open } = yield* Effect.promise(() => import("../mcp/GatewayEndpoint.ts"))
+  const address = yield* open(port, serve, fault)
+  yield* Effect.logWarning(`every program on this machine may call ${address}`)
+  ;(yield* Screen).result(address)
+  yield* Effect.never
 })
 
-/** A peer that cannot be tried is left out. */
-const started = (peer: Peer, client: GatewayClient) =>
-  peerOf(peer, client).pipe(
-    Effect.map((made) => [made]),
-    Effect.catch(({ message }) => Effect.as(Effect.logWarning(`${peer.name} is left out: ${message}`), []))
-  )
+interface Options {
+  readonly files: ReadonlyArray<string>
+  readonly http: number | undefined
+}
 
-export const gateway = ({ files }: { readonly files: ReadonlyArray<string> }) =>
+export const gateway = ({ files, http }: Options) =>
   Effect.gen(function* () {
     const named = files.length > 0 ? files : yield* joined
     if (named.length === 0)
@@ -105,14 +129,10 @@ export const gateway = ({ files }: { readonly files: ReadonlyArray<string> }) =>
         "take up an invite line first (ct-agent channel join), or name the files of channels"
       )
     const peers = distinct(yield* Effect.forEach(named, settingsOf))
-    const serving = McpGateway.serve(
-      (client) =>
-        Effect.map(
-          Effect.forEach(peers, (peer) => started(peer, client)),
-          (made) => made.flat()
-        ),
-      process.stdin,
-      process.stdout
-    )
-    yield* Effect.raceFirst(Effect.scoped(serving), Signals.first)
-  }).pipe(Effect.provide([NodeFileSystem.layer, AgentMetrics.layer, SecureRandom.layerWebCrypto]))
+    const starts = (yield* Effect.forEach(peers, prepared)).flat()
+    const serve = (stdin: Readable, stdout: Writable) =>
+      McpGateway.serve((client) => Effect.forEach(starts, (start) => start(client)), stdin, stdout)
+    const serving =
+      http === undefined ? Effect.scoped(serve(process.stdin, process.stdout)) : Effect.scoped(listen(http, serve))
+    yield* Effect.raceFirst(serving, Signals.first)
+  }).pipe(Effect.scoped, Effect.provide([NodeFileSystem.layer, AgentMetrics.layer, SecureRandom.layerWebCrypto]))

@@ -4,7 +4,7 @@
  */
 import type * as Json from "@catenet/crypto/Json"
 import { Effect, FiberSet, Result } from "effect"
-import type { ChildProcessWithoutNullStreams } from "node:child_process"
+import type { Readable, Writable } from "node:stream"
 import * as McpProcess from "../channel/mcp/McpProcess.ts"
 import { memberOf, unanswered } from "../channel/mcp/McpResult.ts"
 import { bytesOf, isResponse, keyOf, parse, readLines } from "../channel/mcp/StdioTransport.ts"
@@ -12,6 +12,12 @@ import * as Notification from "../channel/rpc/Notification.ts"
 import { isObject, type JsonObject } from "../channel/rpc/Tool.ts"
 import type { Command } from "../channel/serve/HandlerProcess.ts"
 import type { Outlet } from "./MessageStream.ts"
+
+/** Where the server reads and writes. */
+interface Streams {
+  readonly stdin: Writable
+  readonly stdout: Readable
+}
 
 /** A client of the server. */
 export interface Peer {
@@ -44,7 +50,7 @@ const withMeta = (params: Json.Json | undefined, name: string, value: Json.Json)
 }
 
 export class ServerProcess {
-  readonly #child: ChildProcessWithoutNullStreams
+  readonly #child: Streams
   readonly #isShared: boolean
   readonly #waiting = new Map<string, Waiting>()
   readonly #peers = new Set<Peer>()
@@ -53,7 +59,7 @@ export class ServerProcess {
   /** Why it is over, as a clause. */
   #end: string | undefined
 
-  constructor(child: ChildProcessWithoutNullStreams, isShared: boolean, onUnreadable: (why: string) => void) {
+  constructor(child: Streams, isShared: boolean, onUnreadable: (why: string) => void) {
     this.#child = child
     this.#isShared = isShared
     readLines(child.stdout, {

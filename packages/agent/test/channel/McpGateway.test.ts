@@ -7,18 +7,25 @@ import { makeChannel } from "@catenet/testing/agent/Member"
 import { eventually } from "@catenet/testing/Eventually"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { execFile, spawnSync } from "node:child_process"
 import { existsSync, writeFileSync } from "node:fs"
+import { request } from "node:http"
 import { join } from "node:path"
 import { PassThrough } from "node:stream"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import type { GatewayPeer } from "../../src/channel/mcp/GatewayPeer.ts"
 import * as McpGateway from "../../src/channel/mcp/McpGateway.ts"
+import * as PeerNames from "../../src/channel/mcp/PeerNames.ts"
 import * as ToolSearch from "../../src/channel/mcp/ToolSearch.ts"
 import * as McpProbes from "../harness/McpProbes.ts"
 
 const harness = (name: string) => fileURLToPath(new URL(`../harness/${name}`, import.meta.url))
 const namesOf = ({ tools }: { readonly tools: ReadonlyArray<{ readonly name: string }> }) =>
   tools.map(({ name }) => name)
+
+const hasPython = spawnSync("python3", ["-c", "import mcp; assert mcp.Client"]).status === 0
+if (!hasPython) process.stderr.write("SKIPPED: no python3 with the package mcp 2 is here to speak MCP\n")
 
 describe("an MCP gateway", () => {
   let home: Home
@@ -28,6 +35,7 @@ describe("an MCP gateway", () => {
   const servers = new Map<string, Agent>()
   const restart = new Map<string, () => void>()
   let changes = 0
+  let http: Promise<URL>
 
   /** A channel with a file for the gateway; its other member serves this program, if any. */
   const peer = async (name: string, program: string | undefined) => {
@@ -62,6 +70,15 @@ describe("an MCP gateway", () => {
       "desk."
     )
     client = session.client
+    const { promise, resolve } = Promise.withResolvers<URL>()
+    http = promise
+    const listening = runAgent(home, {}, ["mcp", "gateway", "--http", "0", "desk.env", "rack.env", "away.env"])
+    servers.set("http", listening)
+    await eventually(() => {
+      const [address] = /http:\/\/127\.0\.0\.1:\d+\/mcp/u.exec(listening.stdout()) ?? []
+      if (address !== undefined) resolve(new URL(address))
+      return address !== undefined
+    }, "the gateway listens")
     client.setNotificationHandler("notifications/tools/list_changed", () => void changes++)
   })
   afterAll(async () => {
@@ -86,11 +103,45 @@ describe("an MCP gateway", () => {
     assert.include(McpProbes.textOf(answer), "away is not there: ")
     const unknown = await client.callTool({ name: "nowhere.ping", arguments: {} }).then(() => "answered", String)
     assert.include(unknown, "The peers are: desk, rack, away")
+    const read = client.readResource({ uri: "note://one" })
+    assert.include(await read.then(() => "answered", String), "The peers are: desk, rack, away")
   })
 
   it.each(McpProbes.column("gateway"))("%s", async (_, feature, passes) => {
     await lists("desk.weather")
     await McpProbes.tried(session, feature, passes)
+  })
+
+  it.each(McpProbes.column("gateway"))("over HTTP %s", async (_, feature, passes) => {
+    const { prefix } = session
+    const here = await McpProbes.connected("2025-11-25", await http, prefix)
+    await eventually(async () => namesOf(await here.client.listTools()).includes("desk.weather"), "desk is there")
+    await McpProbes.tried(here, feature, passes)
+    await here.client.close()
+  })
+
+  it("over HTTP answers to its own address and to pages of this machine alone", async () => {
+    const url = await http
+    const post = (headers: Record<string, string>) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const sent = request(url, { method: "POST", headers }, ({ statusCode }) => resolve(statusCode))
+        sent.on("error", reject).end()
+      })
+    assert.strictEqual(await post({ host: "attacker.test" }), 421)
+    assert.strictEqual(await post({ origin: "https://attacker.test" }), 403)
+    assert.strictEqual(await post({ origin: "http://localhost:3000" }), 415)
+  })
+
+  it.skipIf(!hasPython)("over HTTP serves the official SDK of Python", async () => {
+    const args = [harness("mcp_peer.py"), "http", (await http).href, "desk."]
+    const { stdout } = await promisify(execFile)("python3", args)
+    assert.deepInclude(JSON.parse(stdout), {
+      revision: "2025-11-25",
+      sky: { sky: "clear" },
+      asked: "Ada,thought,file:///home",
+      prompt: "Greet Ada.",
+      blob: "ada"
+    })
   })
 
   it("passes progress and cancellation, while other calls are answered", async () => {
@@ -159,7 +210,8 @@ describe("the client of a gateway", () => {
         tools: () => [{ name: "t" }],
         absence: () => undefined,
         tried: Effect.void,
-        call: () => Effect.never,
+        capabilities: () => undefined,
+        request: () => Effect.never,
         tell: () => {},
         setLevel: Effect.void
       }
@@ -186,6 +238,33 @@ describe("the client of a gateway", () => {
       assert.lengthOf(text.match(/"error"/gu) ?? [], 1)
     }).pipe(Effect.scoped)
   )
+})
+
+describe("the names of a gateway's peers", () => {
+  it("are in links to resources too, and one peer's are never another's", () => {
+    const link = { type: "resource_link", uri: "note://one", name: "one" }
+    const held = { type: "resource", resource: { uri: "note://two", text: "2" } }
+    const text = { type: "text", text: "note://three" }
+    const answer = PeerNames.answered("desk", {
+      result: { content: [link, held, text], messages: [{ role: "user", content: held }], structuredContent: link }
+    })
+    const moved = { type: "resource", resource: { uri: "catenet://desk/note://two", text: "2" } }
+    assert.deepStrictEqual(answer, {
+      result: {
+        content: [{ ...link, uri: "catenet://desk/note://one" }, moved, text],
+        messages: [{ role: "user", content: moved }],
+        structuredContent: link
+      }
+    })
+    const uri = { uri: "catenet://desk/note://one" }
+    assert.deepStrictEqual(PeerNames.asked("desk", "resources/read", uri), { uri: "note://one" })
+    for (const other of ["des", "desk2", "rack"]) assert.isUndefined(PeerNames.asked(other, "resources/read", uri))
+    const ref = { type: "ref/prompt", name: "desk.greet" }
+    assert.deepStrictEqual(PeerNames.asked("desk", "completion/complete", { ref }), {
+      ref: { type: "ref/prompt", name: "greet" }
+    })
+    assert.isUndefined(PeerNames.asked("desk", "resources/read", { uri: "note://one" }))
+  })
 })
 
 describe("a search of tools", () => {

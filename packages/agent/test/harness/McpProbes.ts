@@ -1,7 +1,7 @@
 /** The features of MCP, each tried by an official client at `McpFeatures.ts`, and the table of docs/mcp.md that says where each passes. */
 import { eventually } from "@catenet/testing/Eventually"
 import { assert } from "@effect/vitest"
-import { Client } from "@modelcontextprotocol/client"
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -15,14 +15,17 @@ export interface Connected {
   readonly isModern: boolean
   readonly updated: Array<string>
   readonly logged: Array<unknown>
-  /** In front of the tools' names. */
+  /** In front of the names of tools and prompts. */
   readonly prefix: string
 }
 
-/** Starts this program as a client would, with handlers for all that a server may ask. */
+/** A URI of the server as the client knows it. */
+const uriOf = ({ prefix }: Connected, uri: string) => (prefix === "" ? uri : `catenet://${prefix.slice(0, -1)}/${uri}`)
+
+/** Starts this program as a client would, or calls an address, with handlers for all that a server may ask. */
 export const connected = async (
   revision: string,
-  start: { readonly args: Array<string>; readonly env: Record<string, string>; readonly cwd: string },
+  start: URL | { readonly args: Array<string>; readonly env: Record<string, string>; readonly cwd: string },
   prefix = ""
 ): Promise<Connected> => {
   const isModern = revision >= "2026"
@@ -44,12 +47,14 @@ export const connected = async (
   client.setNotificationHandler("notifications/message", ({ params }) => void logged.push(params.data))
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => void updated.push(params.uri))
   await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      stderr: "ignore",
-      maxBufferSize: 32 * 1024 * 1024,
-      ...start
-    })
+    start instanceof URL
+      ? new StreamableHTTPClientTransport(start)
+      : new StdioClientTransport({
+          command: process.execPath,
+          stderr: "ignore",
+          maxBufferSize: 32 * 1024 * 1024,
+          ...start
+        })
   )
   return { client, isModern, updated, logged, prefix }
 }
@@ -95,24 +100,40 @@ export const probes: Readonly<Record<string, (session: Connected) => Promise<voi
     abort.abort()
     assert.strictEqual(await waiting, "cancelled")
   },
-  "resources, of 9 MiB too": async ({ client }) => {
-    const { contents } = await client.readResource({ uri: "note://one" })
+  "resources, of 9 MiB too": async (session) => {
+    const { client } = session
+    const uri = uriOf(session, "note://one")
+    const { resources } = await client.listResources()
+    assert.include(
+      resources.map((each) => each.uri),
+      uri
+    )
+    const { contents } = await client.readResource({ uri })
+    assert.strictEqual(contents[0]?.uri, uri)
     assert.strictEqual((contents[0] as { blob: string }).blob.length, 12 * 1024 * 1024)
   },
-  "resource templates and completion": async ({ client }) => {
-    const { contents } = await client.readResource({ uri: "note://of/ada" })
+  "resource templates and completion": async (session) => {
+    const { client } = session
+    const uri = uriOf(session, "note://of/{name}")
+    const { resourceTemplates } = await client.listResourceTemplates()
+    assert.include(
+      resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+      uri
+    )
+    const { contents } = await client.readResource({ uri: uri.replace("{name}", "ada") })
     assert.deepInclude(contents[0], { blob: "ada" })
-    const ref = { type: "ref/resource" as const, uri: "note://of/{name}" }
+    const ref = { type: "ref/resource" as const, uri }
     const { completion } = await client.complete({ ref, argument: { name: "name", value: "al" } })
     assert.deepStrictEqual(completion.values, ["alan"])
   },
-  prompts: async ({ client }) => {
+  prompts: async ({ client, prefix }) => {
+    const name = `${prefix}greet`
     const { prompts } = await client.listPrompts()
     assert.deepStrictEqual(
-      prompts.map(({ name }) => name),
-      ["greet"]
+      prompts.map((each) => each.name),
+      [name]
     )
-    const { messages } = await client.getPrompt({ name: "greet", arguments: { name: "Ada" } })
+    const { messages } = await client.getPrompt({ name, arguments: { name: "Ada" } })
     assert.deepStrictEqual(messages[0]?.content, { type: "text", text: "Greet Ada." })
   },
   "log messages": async ({ client, isModern, logged, prefix }) => {
@@ -123,11 +144,12 @@ export const probes: Readonly<Record<string, (session: Connected) => Promise<voi
     assert.deepStrictEqual(logged, ["it rains"])
   },
   "subscriptions to resources": async (session) => {
-    if (session.isModern) await session.client.listen({ resourceSubscriptions: ["note://one"] })
-    else await session.client.subscribeResource({ uri: "note://one" })
+    const uri = uriOf(session, "note://one")
+    if (session.isModern) await session.client.listen({ resourceSubscriptions: [uri] })
+    else await session.client.subscribeResource({ uri })
     await call(session, "update")
     await eventually(() => session.updated.length > 0, "the notification comes")
-    assert.deepStrictEqual(session.updated, ["note://one"])
+    assert.deepStrictEqual(session.updated, [uri])
   }
 }
 

@@ -1,4 +1,5 @@
-"""A client and a server made with the official Python SDK. `client MODE COMMAND ARGS...` prints what it got as JSON."""
+"""A client and a server made with the official Python SDK. `client MODE COMMAND ARGS...` prints what it got as JSON, and
+`http URL PREFIX` the same of a gateway's peer."""
 
 import asyncio
 import json
@@ -24,13 +25,17 @@ async def roots(_context):
 
 
 async def client(mode, command, *args):
-    server = StdioServerParameters(command=command, args=list(args), env=dict(os.environ))
+    await tried(StdioServerParameters(command=command, args=list(args), env=dict(os.environ)), mode, "")
+
+
+async def tried(server, mode, prefix):
     answers = {"elicitation_callback": elicit, "sampling_callback": sample, "list_roots_callback": roots}
     async with Client(server, mode=mode, **answers) as session:
-        weather = await session.call_tool("weather", {"city": "Bern"})
-        asked = await session.call_tool("ask", {})
-        prompt = await session.get_prompt("greet", {"name": "Ada"})
-        resource = await session.read_resource("note://of/ada")
+        weather = await session.call_tool(f"{prefix}weather", {"city": "Bern"})
+        asked = await session.call_tool(f"{prefix}ask", {})
+        prompt = await session.get_prompt(f"{prefix}greet", {"name": "Ada"})
+        uri = "note://of/ada"
+        resource = await session.read_resource(f"catenet://{prefix[:-1]}/{uri}" if prefix else uri)
         print(
             json.dumps(
                 {
@@ -82,5 +87,7 @@ def serve():
 
 if sys.argv[1] == "client":
     asyncio.run(client(*sys.argv[2:]))
+elif sys.argv[1] == "http":
+    asyncio.run(tried(sys.argv[2], "legacy", sys.argv[3]))
 else:
     serve()

@@ -1,17 +1,28 @@
 /**
- * One peer of the gateway: a session that is opened again when it ends, the tools that the peer's server listed last, and calls of
- * them. What the server asks of the client passes too. Peers do not wait for each other.
+ * One peer of the gateway: a session that is opened again when it ends, the tools that the peer's server listed last, and requests to
+ * it. What the server asks of the client passes too. Peers do not wait for each other.
  */
 import * as Json from "@catenet/crypto/Json"
 import { Deferred, Duration, Effect, Queue, Result, Schedule } from "effect"
 import type { Duplex } from "node:stream"
+import * as Notification from "../rpc/Notification.ts"
 import * as RpcClient from "../rpc/RpcClient.ts"
-import type { JsonObject } from "../rpc/Tool.ts"
+import { type JsonObject, textOf } from "../rpc/Tool.ts"
 import { RestartBackoff } from "../serve/RejoinBackoff.ts"
-import { framed, type GatewayClient, ofTools, PeerAbsent, type Report, type Session } from "./GatewaySession.ts"
+import {
+  framed,
+  type GatewayClient,
+  listChanges,
+  ofTools,
+  PeerAbsent,
+  type Report,
+  type Session,
+  updated
+} from "./GatewaySession.ts"
 import { memberOf } from "./McpResult.ts"
 import * as McpResult from "./McpResult.ts"
 import { idle } from "./McpServerProxy.ts"
+import * as PeerNames from "./PeerNames.ts"
 
 /** Seconds for a peer to come, and for a call to wait for it. */
 const patienceSeconds = 30
@@ -25,7 +36,10 @@ export interface GatewayPeer {
   readonly absence: () => string | undefined
   /** Succeeds when the first attempt to reach the peer has ended. */
   readonly tried: Effect.Effect<void>
-  readonly call: (params: JsonObject, report: Report) => Effect.Effect<JsonObject, PeerAbsent>
+  /** What its server said last that it can do. */
+  readonly capabilities: () => Json.Json | undefined
+  /** `params` and the answer are in the names of the peer's server. */
+  readonly request: (method: string, params: JsonObject, report: Report) => Effect.Effect<JsonObject, PeerAbsent>
   readonly tell: (method: string, params: Json.Json | undefined) => void
   /** Sets the client's log level at its server. */
   readonly setLevel: Effect.Effect<void>
@@ -36,6 +50,9 @@ interface State {
   readonly client: GatewayClient
   session: Session | undefined
   tools: ReadonlyArray<JsonObject> | undefined
+  capabilities: Json.Json | undefined
+  /** Parameters of the client's subscriptions to resources, which the next session needs too. */
+  readonly subscriptions: Map<string, JsonObject>
   absence: string | undefined
   /** Done when the next session is open, or the attempt has failed. */
   opened: Deferred.Deferred<Session, PeerAbsent>
@@ -43,7 +60,8 @@ interface State {
   needed: Deferred.Deferred<void>
 }
 
-const resultOf = (answer: JsonObject) => {
+/** The result of an answer; an error is a failure with its message. */
+export const resultOf = (answer: JsonObject) => {
   const error = memberOf(answer, "error")
   const message = memberOf(error, "message")
   return error === undefined
@@ -56,7 +74,7 @@ const list = Effect.fnUntraced(function* (state: State, session: Session) {
   const read = McpResult.read((params) => Effect.flatMap(session.request("tools/list", params), resultOf))
   const before = Json.write([...(state.tools ?? [])])
   state.tools = (yield* read).map(McpResult.listed)
-  if (Json.write([...state.tools]) !== before) state.client.onTools()
+  if (Json.write([...state.tools]) !== before) state.client.onChanged(Notification.toolsChanged)
 })
 
 const levelled = ({ client }: State, session: Session) => {
@@ -72,11 +90,17 @@ const begin = Effect.fnUntraced(function* <R>(
   const { client } = state
   const stream = yield* open
   const rpc = RpcClient.make(stream, () => void Queue.offerUnsafe(changes, undefined))
+  state.capabilities = undefined
   if (!(yield* rpc.initializeFrames)) return ofTools(stream, rpc)
   const session = yield* framed(stream, client, changes)
-  yield* Effect.flatMap(session.request("initialize", client.initialize), resultOf)
+  const initialized = yield* Effect.flatMap(session.request("initialize", client.initialize), resultOf)
+  state.capabilities = memberOf(initialized, "capabilities")
   session.notify("notifications/initialized", undefined)
-  yield* Effect.forkScoped(levelled(state, session))
+  const subscribe = Effect.forEach([...state.subscriptions.values()], (params) =>
+    Effect.ignore(session.request("resources/subscribe", params))
+  )
+  yield* Effect.forkScoped(Effect.andThen(levelled(state, session), subscribe))
+  for (const method of listChanges) client.onChanged(method)
   return session
 })
 
@@ -116,6 +140,12 @@ const once = Effect.fnUntraced(function* <R>(
   )
 }, Effect.scoped)
 
+const noteSubscription = ({ subscriptions }: State, method: string, params: JsonObject, answer: JsonObject) => {
+  const uri = textOf(params, "uri") ?? ""
+  if (method === "resources/unsubscribe") subscriptions.delete(uri)
+  if (method === "resources/subscribe" && memberOf(answer, "error") === undefined) subscriptions.set(uri, params)
+}
+
 const absent = ({ absence = "it did not come. Is it serving?", name }: State) =>
   new PeerAbsent({ why: `${name} is not there: ${absence}` })
 
@@ -146,11 +176,18 @@ export const make = Effect.fn("GatewayPeer.make")(function* <R>(
   open: Effect.Effect<Duplex, { readonly message: string }, R>
 ) {
   const first = yield* Deferred.make<void>()
+  const named: GatewayClient = {
+    ...client,
+    notify: (method, params) =>
+      client.notify(method, method === updated ? PeerNames.outward(name, "uri", params ?? null) : params)
+  }
   const state: State = {
     name,
-    client,
+    client: named,
     session: undefined,
     tools: undefined,
+    capabilities: undefined,
+    subscriptions: new Map(),
     absence: undefined,
     opened: Deferred.makeUnsafe(),
     needed: Deferred.makeUnsafe()
@@ -169,7 +206,11 @@ export const make = Effect.fn("GatewayPeer.make")(function* <R>(
     tools: () => state.tools,
     absence: () => state.absence,
     tried: Deferred.await(first),
-    call: (params, report) => Effect.flatMap(sessionOf, (session) => session.request("tools/call", params, report)),
+    capabilities: () => state.capabilities,
+    request: (method, params, report) =>
+      Effect.flatMap(sessionOf, (session) => session.request(method, params, report)).pipe(
+        Effect.tap((answer) => Effect.sync(() => noteSubscription(state, method, params, answer)))
+      ),
     tell: (method, params) => state.session?.notify(method, params),
     setLevel: Effect.suspend(() => (state.session === undefined ? Effect.void : levelled(state, state.session)))
   }

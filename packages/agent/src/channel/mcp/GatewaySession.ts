@@ -30,8 +30,8 @@ export interface GatewayClient {
   /** Answers a request of a peer's server: the answer without its id. */
   readonly ask: (method: string, params: Json.Json | undefined) => Effect.Effect<JsonObject>
   readonly notify: (method: string, params: Json.Json | undefined) => void
-  /** The tools of a peer are other ones. */
-  readonly onTools: () => void
+  /** A list of a peer is another one; `method` is the notification that says so. */
+  readonly onChanged: (method: string) => void
 }
 
 export type Report = ((progress: JsonObject) => void) | undefined
@@ -45,6 +45,15 @@ export interface Session {
 
 /** What a peer's server may ask of the client. */
 const passed = new Set(["sampling/createMessage", "elicitation/create", "roots/list"])
+
+/** What it may tell the client as it is. */
+const told = new Set(["notifications/message", "notifications/elicitation/complete"])
+export const updated = "notifications/resources/updated"
+/** Lists that the client asks the peers for each time. */
+export const listChanges: ReadonlySet<string> = new Set([
+  "notifications/resources/list_changed",
+  "notifications/prompts/list_changed"
+])
 
 const messageOf = (method: string, params: Json.Json | undefined): JsonObject => ({
   jsonrpc: "2.0",
@@ -85,8 +94,8 @@ export const framed = Effect.fnUntraced(function* (stream: Duplex, client: Gatew
       const cancel = cancels.get(keyOf(memberOf(params, "requestId") ?? null))
       if (cancel !== undefined) Deferred.doneUnsafe(cancel, Effect.void)
     }
-    if (method === "notifications/message" || method === "notifications/elicitation/complete")
-      client.notify(method, params)
+    if (listChanges.has(method)) client.onChanged(method)
+    if (method === updated || told.has(method)) client.notify(method, params)
   }
   const messages = new FramedMessages(stream, {
     onMessage: (message) => {

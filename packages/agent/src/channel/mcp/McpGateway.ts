@@ -1,7 +1,7 @@
 /**
- * A standard MCP server on stdin and stdout with the tools of many peers, each as `peer.tool`. What the peers' servers ask of the
- * client (sampling, elicitation, roots) passes, and so do progress, cancellation and log messages; resources and prompts do not,
- * because their names would collide. Where there are many tools, the list has `find_tools` and `call_tool` in their place.
+ * A standard MCP server on two streams with what the servers of many peers have, under the names of `PeerNames`. What those ask of the
+ * client (sampling, elicitation, roots) passes, and so do progress, cancellation and log messages. Where there are many tools, the list
+ * has `find_tools` and `call_tool` in their place.
  */
 import type * as Json from "@catenet/crypto/Json"
 import { Deferred, Effect, Fiber, FiberSet, Queue } from "effect"
@@ -10,115 +10,41 @@ import { version } from "../../Version.ts"
 import * as Notification from "../rpc/Notification.ts"
 import { isObject, type JsonObject, textOf } from "../rpc/Tool.ts"
 import type { GatewayPeer } from "./GatewayPeer.ts"
+import { type Listing, Refusal, toPeers } from "./GatewayRequests.ts"
 import type { GatewayClient, Report } from "./GatewaySession.ts"
-import { failure, memberOf, versionFor } from "./McpResult.ts"
+import { memberOf, versionFor } from "./McpResult.ts"
 import { isResponse, keyOf, readLines, writeLine } from "./StdioTransport.ts"
-import * as ToolSearch from "./ToolSearch.ts"
 
 /** Requests of the client that may wait for an answer. */
 export const maxRunning = 1024
-/** Time for the peers to be there before the first list; those that come later are announced. */
-const listPatience = "5 seconds"
-/** Between two announcements that the tools have changed. */
+/** Between two announcements of changes. */
 const announcePause = "500 millis"
 
-class Refusal {
-  readonly code: bigint
-  readonly message: string
-  constructor(code: bigint, message: string) {
-    this.code = code
-    this.message = message
-  }
-}
-
-interface State {
+interface State extends Listing {
   readonly stdout: Writable
-  readonly peers: () => ReadonlyArray<GatewayPeer>
   /** Requests that run, by id. */
   readonly running: Map<string, Fiber.Fiber<void>>
   /** What peers have asked of the client. */
   readonly asked: Map<string, Deferred.Deferred<JsonObject>>
+  /** Lists that have changed since the last announcement, by the notifications that say so. */
+  readonly changed: Set<string>
   readonly changes: Queue.Queue<void>
   readonly run: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
   next: number
   level: JsonObject | undefined
-  /** The client has asked for the list. */
-  hasList: boolean
 }
-
-/** A tool of a peer. */
-interface Known {
-  readonly peer: GatewayPeer
-  /** As its own server calls it. */
-  readonly tool: string
-  readonly entry: JsonObject
-}
-
-const known = ({ peers }: State): ReadonlyArray<Known> =>
-  peers().flatMap((peer) =>
-    (peer.tools() ?? []).flatMap((listed) => {
-      const tool = textOf(listed, "name")
-      return tool === undefined ? [] : [{ peer, tool, entry: { ...listed, name: `${peer.name}.${tool}` } }]
-    })
-  )
-
-const absences = ({ peers }: State) =>
-  peers().flatMap((peer) => {
-    const why = peer.absence()
-    return why === undefined ? [] : [`${peer.name} is not there: ${why}`]
-  })
-
-const search = (state: State, params: Json.Json | undefined) => {
-  const query = textOf(memberOf(params, "arguments") ?? null, "query") ?? ""
-  const entries = known(state).map(({ entry }) => entry)
-  return ToolSearch.answer(ToolSearch.find(entries, query), absences(state))
-}
-
-/** The call of a peer's tool. Its answer has `result` or `error`. */
-const route = (state: State, params: JsonObject, report: Report): Effect.Effect<JsonObject, Refusal> => {
-  const name = textOf(params, "name")
-  if (name === undefined) return Effect.fail(new Refusal(-32_602n, "tools/call wants a name"))
-  const peer = state
-    .peers()
-    .filter((each) => name.startsWith(`${each.name}.`))
-    .toSorted((a, b) => b.name.length - a.name.length)[0]
-  if (peer === undefined) {
-    const names = state.peers().map((each) => each.name)
-    return Effect.fail(new Refusal(-32_602n, `no peer has the tool ${name}. The peers are: ${names.join(", ")}`))
-  }
-  return Effect.catchTag(
-    peer.call({ ...params, name: name.slice(peer.name.length + 1) }, report),
-    "PeerAbsent",
-    (error) => Effect.succeed({ result: failure(error.message) })
-  )
-}
-
-const call = (state: State, params: Json.Json | undefined, report: Report): Effect.Effect<JsonObject, Refusal> => {
-  const given = isObject(params) ? params : {}
-  const name = textOf(given, "name")
-  if (name === "find_tools") return Effect.succeed({ result: search(state, given) })
-  if (name !== "call_tool") return route(state, given, report)
-  const wanted = memberOf(given, "arguments")
-  return route(
-    state,
-    { ...given, name: textOf(wanted ?? null, "name") ?? "", arguments: memberOf(wanted, "arguments") ?? {} },
-    report
-  )
-}
-
-const list = Effect.fnUntraced(function* (state: State) {
-  const all = Effect.forEach(state.peers(), ({ tried }) => tried, { concurrency: "unbounded", discard: true })
-  yield* Effect.timeoutOption(all, listPatience)
-  state.hasList = true
-  const entries = known(state).map(({ entry }) => entry)
-  return { result: { tools: [...(entries.length > ToolSearch.maxListed ? ToolSearch.tools : entries)] } }
-})
 
 const initialized = (state: State, params: Json.Json | undefined): JsonObject => ({
   protocolVersion: versionFor(params === undefined ? undefined : textOf(params, "protocolVersion")),
-  capabilities: { tools: { listChanged: true }, logging: {} },
+  capabilities: {
+    tools: { listChanged: true },
+    resources: { subscribe: true, listChanged: true },
+    prompts: { listChanged: true },
+    completions: {},
+    logging: {}
+  },
   serverInfo: { name: "ct-agent", title: "The peers of Catenet channels", version },
-  instructions: `Each tool runs at the machine before the dot of its name: ${state
+  instructions: `Each tool and prompt is of the machine before the dot of its name, and each resource of the host of its URI: ${state
     .peers()
     .map(({ name }) => name)
     .join(", ")}.`
@@ -154,12 +80,8 @@ const respond = (
       state.level = isObject(params) ? params : undefined
       for (const peer of state.peers()) state.run(peer.setLevel)
       return Effect.succeed({ result: {} })
-    case "tools/list":
-      return list(state)
-    case "tools/call":
-      return call(state, params, report)
     default:
-      return Effect.fail(new Refusal(-32_601n, `unknown method: ${method}. The gateway passes tools alone.`))
+      return toPeers(state, method, isObject(params) ? params : {}, report)
   }
 }
 
@@ -169,7 +91,10 @@ const clientOf = (state: State, initialize: JsonObject): GatewayClient => ({
   level: () => state.level,
   notify: (method, params) =>
     writeLine(state.stdout, { jsonrpc: "2.0", method, ...(params === undefined ? {} : { params }) }),
-  onTools: () => void Queue.offerUnsafe(state.changes, undefined),
+  onChanged: (method) => {
+    state.changed.add(method)
+    Queue.offerUnsafe(state.changes, undefined)
+  },
   ask: (method, params) =>
     Effect.suspend(() => {
       const id = `catenet:${state.next++}`
@@ -203,9 +128,10 @@ const notified = (state: State, method: string, params: Json.Json | undefined) =
   return running === undefined ? undefined : Fiber.interrupt(running)
 }
 
-const announce = Effect.fnUntraced(function* ({ changes, hasList, stdout }: State) {
+const announce = Effect.fnUntraced(function* ({ changed, changes, listed, stdout }: State) {
   yield* Queue.take(changes)
-  if (hasList) writeLine(stdout, { jsonrpc: "2.0", method: Notification.toolsChanged })
+  for (const method of changed) if (listed.has(method)) writeLine(stdout, { jsonrpc: "2.0", method })
+  changed.clear()
   yield* Effect.sleep(announcePause)
 })
 
@@ -223,11 +149,12 @@ export const serve = Effect.fn("McpGateway.serve")(function* <R>(
     peers: () => peers,
     running: new Map(),
     asked: new Map(),
+    changed: new Set(),
     changes: yield* Queue.sliding<void>(1),
     run: (effect) => run(effect),
     next: 1,
     level: undefined,
-    hasList: false
+    listed: new Set()
   }
   const context = yield* Effect.context<R>()
   const start: Start = (client) =>

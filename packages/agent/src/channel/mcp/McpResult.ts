@@ -4,19 +4,22 @@ import { codes } from "@catenet/crypto/rpc/Envelope"
 import { Effect, Option, Record } from "effect"
 import { isObject, type JsonObject, textOf } from "../rpc/Tool.ts"
 
-// All pages of a list of tools, from a local MCP server or a peer.
+// All pages of a list, from a local MCP server or a peer.
 
 /** Pages that are read. */
 const maxPages = 100
 
-/** The entries of all pages; `ask` gets the parameters of each request. */
-export const read = Effect.fnUntraced(function* <E>(ask: (params: JsonObject) => Effect.Effect<Json.Json, E>) {
+/** The entries of all pages; `ask` gets the parameters of each request, `member` is where a result has its entries. */
+export const read = Effect.fnUntraced(function* <E>(
+  ask: (params: JsonObject) => Effect.Effect<Json.Json, E>,
+  member = "tools"
+) {
   const entries: Array<JsonObject> = []
   let params: JsonObject = {}
   for (let page = 0; page < maxPages; page++) {
     const result = yield* ask(params)
-    const tools = memberOf(result, "tools")
-    if (Array.isArray(tools)) for (const entry of tools) if (isObject(entry)) entries.push(entry)
+    const listed = memberOf(result, member)
+    if (Array.isArray(listed)) for (const entry of listed) if (isObject(entry)) entries.push(entry)
     const cursor = textOf(result, "nextCursor")
     if (cursor === undefined) break
     params = { cursor }
