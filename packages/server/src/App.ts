@@ -5,6 +5,7 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Docs from "./api/ApiDocs.ts"
+import * as Mcp from "./api/McpRoutes.ts"
 import * as CachedResponses from "./fastpath/CachedResponses.ts"
 import * as GateRoutes from "./gate/GateRoutes.ts"
 import * as Middleware from "./http/Middleware.ts"
@@ -27,6 +28,7 @@ import { Settings } from "./settings/Settings.ts"
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(ControlPlaneApi),
   Docs.layer,
+  Mcp.layer,
   MetricsHttp.layer,
   PublicPages.layer,
   GateRoutes.layer,

@@ -24,6 +24,14 @@ const respond = async ({ body, headers, status }: Response, outgoing: ServerResp
   outgoing.end()
 }
 
+/** A client of a server that wants a token. */
+export const connected = async (url: string, token: string): Promise<Client> => {
+  const client = new Client({ name: "test", version: "1.0.0" })
+  const requestInit = { headers: { authorization: `Bearer ${token}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
+  return client
+}
+
 /** A server with the tool `ping`, and a connected client. */
 export const start = async () => {
   const server = new McpServer({ name: "bench", version: "1.0.0" })

@@ -9,6 +9,7 @@ import { button, checkbox, field, section, type Sent, tabs, valuesOf } from "../
 import type { Page } from "../shell/Shell.ts"
 import { timestamp } from "../shell/Timestamp.ts"
 import type { Texts } from "../texts/English.ts"
+import { mcpSection } from "./McpSection.ts"
 import { shortKey } from "./ShortKey.ts"
 
 export type Tab = "profile" | "service-accounts" | "credits" | "log"
@@ -212,7 +213,7 @@ export const page = (texts: Texts, facts: Facts): Page => {
         [`${own}?tab=log`, texts.accountTabs.log]
       ])}<div class="stack-wide narrow-page">${
         tab === "service-accounts"
-          ? markup`${services(texts, facts)}${applied(texts, facts)}`
+          ? markup`${services(texts, facts)}${mcpSection(texts, facts.origin)}${applied(texts, facts)}`
           : tab === "log"
             ? logged(texts, facts)
             : tab === "credits"

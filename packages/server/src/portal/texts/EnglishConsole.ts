@@ -14,6 +14,11 @@ const span = (seconds: number) =>
       : `${Math.floor(seconds / 86_400)} d`
 
 export const consoleTexts = {
+  mcpTitle: "MCP server of your account",
+  mcpText:
+    "Programs that speak MCP can read your tunnels, channels, agents, states and events here. They sign in as you, and change nothing.",
+  mcpSealed:
+    "MCP servers behind channels are encrypted up to your machine and are not part of it. There, this adds them all at once:",
   tunnelTabs: "Parts of the tunnel",
   tabs: {
     overview: "Overview",

@@ -14,6 +14,11 @@ const span = (seconds: number) =>
       : `${Math.floor(seconds / 86_400)} Tg.`
 
 export const consoleTexts: ConsoleTexts = {
+  mcpTitle: "MCP-Server Ihres Kontos",
+  mcpText:
+    "Programme, die MCP sprechen, können hier Ihre Tunnel, Kanäle, Agenten, Zustände und Ereignisse lesen. Sie melden sich als Sie an und ändern nichts.",
+  mcpSealed:
+    "MCP-Server hinter Kanälen sind bis zu Ihrem Rechner verschlüsselt und gehören nicht dazu. Dort fügt dies alle auf einmal hinzu:",
   tunnelTabs: "Bereiche des Tunnels",
   tabs: {
     overview: "Übersicht",
