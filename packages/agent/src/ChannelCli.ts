@@ -2,7 +2,7 @@
 import * as Documentation from "@catenet/platform/Documentation"
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { confirm } from "./Flags.ts"
+import { confirm, inspectCalls } from "./Flags.ts"
 import { loaded } from "./LoadedCommand.ts"
 import { directory } from "./MarketCli.ts"
 import { operatorCommands } from "./OperatorCli.ts"
@@ -39,7 +39,8 @@ const channelServe = Command.make(
       Flag.withDescription("Name of a variable that the MCP server gets; give the flag once for each"),
       Flag.atLeast(0)
     ),
-    confirm
+    confirm,
+    inspect: inspectCalls
   },
   loaded(async () => (await import("./commands/channel.ts")).serve)
 ).pipe(

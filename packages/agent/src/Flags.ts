@@ -41,5 +41,11 @@ export const confirm = Flag.String("confirm").pipe(
   Flag.atLeast(0)
 )
 
+/** Of members that serve tools. */
+export const inspectCalls = Flag.Boolean("inspect").pipe(
+  Flag.withDefault(false),
+  Flag.withDescription("Show the calls with their arguments and answers at http://127.0.0.1:4040")
+)
+
 /** The file named by `--config`. */
 export const configFile = Effect.map(ConfigFile, Option.getOrUndefined)

@@ -1,7 +1,7 @@
 /** Command definitions of `mcp`. */
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { confirm } from "./Flags.ts"
+import { confirm, inspectCalls } from "./Flags.ts"
 import { loaded } from "./LoadedCommand.ts"
 import { serve, serveDescription, serveExamples, serveFlags } from "./McpServeCli.ts"
 
@@ -60,6 +60,7 @@ const share = Command.make(
       Flag.atLeast(0)
     ),
     confirm,
+    inspect: inspectCalls,
     days: Flag.Int("days").pipe(
       Flag.withDefault(90),
       Flag.withMetavar("DAYS"),

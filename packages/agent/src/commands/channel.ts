@@ -107,11 +107,13 @@ const standardMcp = Effect.fnUntraced(function* (settings: Settings, broker: Bro
   yield* McpClientProxy.serve(yield* opening(settings, broker), process.stdin, process.stdout)
 })
 
-interface Server {
+export interface Server {
   readonly mcpCommand: string | undefined
   readonly env: ReadonlyArray<string>
   /** Tools whose calls wait for the owner. */
   readonly confirm: ReadonlyArray<string>
+  /** Whether the calls are shown in an inspector. */
+  readonly inspect: boolean
 }
 
 /** What the channel is used for: what the variables say, its tools for local MCP clients, or a local MCP server for the peer. */
@@ -199,6 +201,10 @@ const body = Effect.fnUntraced(function* (settings: Settings, use: Use) {
   yield* Effect.forkScoped(LoginExpiry.run(settings.bridge.credential))
   if (settings.metricsListen !== undefined)
     yield* Layer.build(LocalHttpServer.layer(settings.metricsListen, settings.bridge.credential))
+  if (use.as === "server" && use.inspect) {
+    const { start } = yield* Effect.promise(() => import("../inspect/Inspector.ts"))
+    yield* start(settings.stateDir)
+  }
   const { joining } = yield* AgentMetrics
   joining("joining")
   const { meeting } = settings

@@ -12,6 +12,7 @@ import * as GatewayPeer from "../channel/mcp/GatewayPeer.ts"
 import type { GatewayClient } from "../channel/mcp/GatewaySession.ts"
 import * as McpGateway from "../channel/mcp/McpGateway.ts"
 import { PostQuantumPeers } from "../channel/session/PostQuantumPeers.ts"
+import { UsageWrong } from "../Failure.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
 import * as MemberSettings from "../settings/MemberSettings.ts"
@@ -121,6 +122,8 @@ interface Options {
 
 export const gateway = ({ files, http }: Options) =>
   Effect.gen(function* () {
+    if (http !== undefined && (http < 0 || http > 65_535))
+      return yield* new UsageWrong({ detail: "--http takes a port from 1 to 65535, or 0 for a free one." })
     const named = files.length > 0 ? files : yield* joined
     if (named.length === 0)
       return yield* ConfigurationInvalid.of(

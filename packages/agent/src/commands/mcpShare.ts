@@ -37,6 +37,7 @@ interface Options {
   readonly name: string | undefined
   readonly env: ReadonlyArray<string>
   readonly confirm: ReadonlyArray<string>
+  readonly inspect: boolean
   readonly days: number
   readonly again: boolean
   readonly program: Option.Option<string>
@@ -204,6 +205,6 @@ const open = Effect.fnUntraced(
 export const share = (options: Options) =>
   Effect.gen(function* () {
     const file = yield* open(options)
-    const { command, confirm, env } = options
-    yield* serveChannel({ as: "server", mcpCommand: lineOf(command), env, confirm }, file)
+    const { command, confirm, env, inspect } = options
+    yield* serveChannel({ as: "server", mcpCommand: lineOf(command), env, confirm, inspect }, file)
   }).pipe(Effect.scoped)

@@ -4,7 +4,9 @@
  */
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import type { Duplex } from "node:stream"
-import type { Inspection, Visit } from "../observe/Inspection.ts"
+import { Effect } from "effect"
+import { bytesOf as jsonBytes } from "../channel/mcp/StdioTransport.ts"
+import type { InspectedCall, Inspection, Visit } from "../observe/Inspection.ts"
 import type { Recorded } from "./Exchange.ts"
 import { ExchangeFollower } from "./ExchangeFollower.ts"
 import type { Recording } from "./Recording.ts"
@@ -18,11 +20,39 @@ const bytesOf = (chunk: unknown, encoding: BufferEncoding | undefined) =>
       ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
       : Buffer.from(String(chunk), encoding === undefined || !Buffer.isEncoding(encoding) ? "utf8" : encoding)
 
+const answered = Buffer.from("HTTP/1.1 200 OK\r\ncontent-type: application/json")
+const noRepeat = new Error("A call over a channel is not sent again: only its caller can do that.")
+
+/** A call as the request of MCP that it would be over HTTP, which is how it is shown. */
+const recorded = (recording: Recording, { args, peer, tool }: InspectedCall): ReturnType<Inspection["called"]> => {
+  const visit: Recorded = {
+    client: peer,
+    host: "channel",
+    tls: "agent",
+    http: "1.1",
+    connectMillis: undefined,
+    dial: Effect.fail(noRepeat)
+  }
+  const head = "POST /mcp HTTP/1.1\r\nhost: channel\r\ncontent-type: application/json"
+  const id = recording.begin(visit, Buffer.from(head))
+  const params = { name: tool, arguments: args }
+  recording.append(id, "request", jsonBytes({ jsonrpc: "2.0", id: 1n, method: "tools/call", params }))
+  recording.sent(id)
+  return (end) => {
+    if ("answer" in end) {
+      recording.respond(id, answered)
+      recording.append(id, "response", end.answer)
+    } else recording.fail(id, end.why)
+    recording.finish(id, !("answer" in end))
+  }
+}
+
 /** What an agent, or one of its services, calls for each visit while this recording is kept. */
 export const inspection = (recording: Recording, onFault: OnFault, service?: string): Inspection => {
   const named = (visit: Visit): Recorded => (service === undefined ? visit : { ...visit, service })
   return {
     connected: (socket, visit) => void tap(socket, recording, named(visit), onFault),
+    called: (call) => recorded(recording, call),
     unreached: (said, visit, why) => {
       const follower = new ExchangeFollower(recording, named(visit))
       follower.requested(Buffer.from(said))

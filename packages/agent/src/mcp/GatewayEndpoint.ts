@@ -12,6 +12,8 @@ import { ServerProcess } from "./ServerProcess.ts"
 import { type Launch, Sessions } from "./Sessions.ts"
 
 const ended = "the gateway has ended"
+/** A session without a connection keeps a place at each peer, which has eight: it ends sooner than one with a server of its own. */
+const idleMillis = 60_000
 
 /** Listens until the scope closes, and returns the address; `serve` is one gateway, until its client closes `stdin`. */
 export const open = Effect.fn("GatewayEndpoint.open")(function* <R>(
@@ -31,7 +33,7 @@ export const open = Effect.fn("GatewayEndpoint.open")(function* <R>(
     )
     return { server, close: () => void stdin.end() }
   }
-  const sessions = new Sessions(launch, false)
+  const sessions = new Sessions(launch, false, idleMillis)
   yield* Effect.addFinalizer(() => Effect.sync(() => sessions.close()))
   const server = Http.server({ keepAliveTimeout: 0 })
   yield* Effect.addFinalizer(() => Effect.sync(() => (server.closeAllConnections(), void server.close())))

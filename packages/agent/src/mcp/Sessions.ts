@@ -30,6 +30,7 @@ export type Launch = (use: Kind | "shared") => Promise<Launched>
 export class Sessions {
   readonly #launch: Launch
   readonly #isShared: boolean
+  readonly #idle: number
   readonly #places = new FairPlaces(maxEndpointSessions)
   readonly #byId = new Map<string, EndpointSession>()
   /** By the caller, for requests without sessions. */
@@ -37,9 +38,10 @@ export class Sessions {
   #shared: Promise<Launched> | undefined
   readonly #timer: NodeJS.Timeout
 
-  constructor(launch: Launch, isShared: boolean) {
+  constructor(launch: Launch, isShared: boolean, idle = idleMillis) {
     this.#launch = launch
     this.#isShared = isShared
+    this.#idle = idle
     this.#timer = Scheduler.setInterval(() => this.#tend(), beatMillis)
   }
 
@@ -123,7 +125,7 @@ export class Sessions {
     for (const session of this.#byId.values()) {
       session.beat()
       if (session.isUsed) session.usedAt = now
-      if (session.isOver || now - session.usedAt > idleMillis) session.close()
+      if (session.isOver || now - session.usedAt > this.#idle) session.close()
     }
   }
 }

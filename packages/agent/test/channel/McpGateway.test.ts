@@ -112,12 +112,16 @@ describe("an MCP gateway", () => {
     await McpProbes.tried(session, feature, passes)
   })
 
-  it.each(McpProbes.column("gateway"))("over HTTP %s", async (_, feature, passes) => {
-    const { prefix } = session
-    const here = await McpProbes.connected("2025-11-25", await http, prefix)
-    await eventually(async () => namesOf(await here.client.listTools()).includes("desk.weather"), "desk is there")
-    await McpProbes.tried(here, feature, passes)
-    await here.client.close()
+  describe("over HTTP", () => {
+    let here: McpProbes.Connected
+    beforeAll(async () => {
+      here = await McpProbes.connected("2025-11-25", await http, session.prefix)
+    })
+    afterAll(() => here?.client.close())
+    it.each(McpProbes.column("gateway"))("%s", async (_, feature, passes) => {
+      await eventually(async () => namesOf(await here.client.listTools()).includes("desk.weather"), "desk is there")
+      await McpProbes.tried(here, feature, passes)
+    })
   })
 
   it("over HTTP answers to its own address and to pages of this machine alone", async () => {
@@ -130,6 +134,18 @@ describe("an MCP gateway", () => {
     assert.strictEqual(await post({ host: "attacker.test" }), 421)
     assert.strictEqual(await post({ origin: "https://attacker.test" }), 403)
     assert.strictEqual(await post({ origin: "http://localhost:3000" }), 415)
+  })
+
+  it("over HTTP needs a port that exists and is free", async () => {
+    const { port } = await http
+    for (const [given, code, why] of [
+      ["65536", 2, "--http takes a port from 1 to 65535"],
+      [port, 3, `port ${port} cannot be opened`]
+    ] as const) {
+      await using agent = runAgent(home, {}, ["mcp", "gateway", "--http", given, "desk.env"])
+      assert.strictEqual(await agent.exited, code, agent.lines.join("\n"))
+      assert.include(agent.lines.join("\n"), why)
+    }
   })
 
   it.skipIf(!hasPython)("over HTTP serves the official SDK of Python", async () => {

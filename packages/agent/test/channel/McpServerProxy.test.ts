@@ -33,11 +33,10 @@ require("readline").createInterface({ input: process.stdin }).on("line", (line) 
 
 /** Calls that need no owner. */
 const calls: SessionCalls = {
-  now: () => 0,
+  begin: () => () => {},
   hasRules: false,
   needsOwner: () => false,
-  allowed: () => Effect.void,
-  ended: () => {}
+  allowed: () => Effect.void
 }
 
 const stage = Effect.fnUntraced(function* (line: string, rights: Caller["rights"] = "rw", isWanted = () => false) {

@@ -10,7 +10,7 @@ import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { PassThrough } from "node:stream"
 import { fileURLToPath } from "node:url"
 import * as ToolCalls from "../../src/channel/rpc/ToolCalls.ts"
@@ -151,7 +151,15 @@ describe("a call through a channel", () => {
     await using server = runAgent(
       home,
       { ...throughFrontDoor(broker, script, acceptor), CT_AGENT_METRICS_LISTEN: "127.0.0.1:0" },
-      ["channel", "serve", "--confirm", "secr*", "--mcp-command", `exec '${process.execPath}' '${program}'`],
+      [
+        "channel",
+        "serve",
+        "--inspect",
+        "--confirm",
+        "secr*",
+        "--mcp-command",
+        `exec '${process.execPath}' '${program}'`
+      ],
       null
     )
     const client = new Client({ name: "test", version: "1.0.0" })
@@ -165,7 +173,7 @@ describe("a call through a channel", () => {
       })
     )
     await client.callTool({ name: "whoami", arguments: {} })
-    await client.callTool({ name: "ping", arguments: {} })
+    await client.callTool({ name: "ping", arguments: { at: "the inspector" } })
     await client.callTool({ name: "fail", arguments: {} })
     const asked = client.callTool({ name: "secrets", arguments: {} })
     const [, number] = /Type (\d+) to allow/u.exec(await server.said("wants to call secrets")) ?? []
@@ -189,6 +197,27 @@ describe("a call through a channel", () => {
     assert.deepStrictEqual([tool, outcome, peer], ["whoami", "ok", Buffer.from(initiator.holder).toString("hex")])
     assert.isAbove(Number(bytes), 10)
     assert.isAtLeast(Number(millis), 0)
+    const folder = `${home.path}/.ct-agent/inspect`
+    const [file = ""] = readdirSync(folder)
+    const { port, token } = JSON.parse(readFileSync(`${folder}/${file}`, "utf8")) as { port: number; token: string }
+    const inspector = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${token}` } })
+      return response.json() as Promise<unknown>
+    }
+    const { requests } = (await inspector("/api/requests")) as { requests: ReadonlyArray<Record<string, unknown>> }
+    const seen = requests.toReversed().map(({ calls, client, state }) => [calls, client, state])
+    assert.deepStrictEqual(
+      seen,
+      ["whoami", "ping", "fail", "secrets", "secrets"].map((name, n) => [
+        [`tools/call ${name}`],
+        peer,
+        n === 4 ? "broken" : "complete"
+      ])
+    )
+    const [last, , , ping] = requests
+    assert.strictEqual(last?.["failure"], "The owner did not allow the call.")
+    assert.include(JSON.stringify(await inspector(`/api/requests/${String(ping?.["id"])}`)), "the inspector")
+    assert.notInclude(ring().join(), "the inspector")
     await client.close()
   })
 })

@@ -17,7 +17,7 @@ import { Tunnels } from "../tunnels/Tunnels.ts"
 type Account = Caller["Service"]
 
 /** Entries of a list in one answer. */
-export const maxEntries = 100
+export const pageSize = 100
 
 /** The arguments are wrong, or there is no such thing; `message` is for the caller. */
 export interface ToolRefused {
@@ -51,7 +51,7 @@ const list = <A, I>(
   const encode = Schema.encodeEffect(Schema.Array(entry))
   return {
     name,
-    description: `${description} Oldest first, ${maxEntries} in one answer.`,
+    description: `${description} Oldest first, ${pageSize} in one answer.`,
     inputSchema: {
       type: "object",
       properties: {
@@ -63,8 +63,8 @@ const list = <A, I>(
       if (Option.isNone(given)) return yield* wrong("from takes a whole number of 0 or more")
       const { from = 0 } = given.value
       const entries = yield* all(account)
-      const shown = yield* Effect.orDie(encode(entries.slice(from, from + maxEntries)))
-      const next = from + maxEntries
+      const shown = yield* Effect.orDie(encode(entries.slice(from, from + pageSize)))
+      const next = from + pageSize
       return { entries: shown, ...(next < entries.length ? { next_from: next } : {}) }
     })
   }

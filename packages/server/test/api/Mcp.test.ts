@@ -7,7 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { maxEntries } from "../../src/api/McpTools.ts"
+import { pageSize } from "../../src/api/McpTools.ts"
 
 const server = (variables: Readonly<Record<string, string>>) =>
   Layer.unwrap(
@@ -33,7 +33,8 @@ const made = Effect.fnUntraced(function* (sub: string, path: string, body: objec
   const headers = { ...as(yield* tokenOf(sub, "catenet")), "content-type": "application/json" }
   const response = yield* TestServer.raw(path, { method: "POST", headers, body: JSON.stringify(body) })
   assert.isBelow(response.status, 300, path)
-  return yield* Effect.promise(() => response.json() as Promise<Readonly<Record<string, unknown>>>)
+  const text = yield* Effect.promise(() => response.text())
+  return JSON.parse(text === "" ? "{}" : text) as Readonly<Record<string, unknown>>
 })
 
 const connected = Effect.fnUntraced(function* (sub: string, aud?: string) {
@@ -113,13 +114,13 @@ layer(server({}), { excludeTestServices: true, timeout: "60 seconds" })("the MCP
     }).pipe(Effect.scoped)
   )
 
-  it.effect(`answers ${maxEntries} entries of a list, and the next with from`, () =>
+  it.effect(`answers ${pageSize} entries of a list, and the next with from`, () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase
       const insert = SqlClient.SqlClient.use(
         (sql) => sql`insert into tunnels (id, subject, name, routing_token, created_at)
           select lpad(to_hex(n), 32, '0'), 'many', 't' || n, lpad(to_hex(n), 64, '0'), n
-          from generate_series(1, ${maxEntries + 1}) n`
+          from generate_series(1, ${pageSize + 1}) n`
       )
       yield* Effect.orDie(Effect.provide(insert, PgClient.layer({ url, maxConnections: 1 })))
       const client = yield* connected("many")
@@ -133,8 +134,8 @@ layer(server({}), { excludeTestServices: true, timeout: "60 seconds" })("the MCP
             return { isError, entries: entries.length, next_from }
           })
         )
-      assert.deepStrictEqual(yield* page(0), { isError: undefined, entries: maxEntries, next_from: maxEntries })
-      assert.deepStrictEqual(yield* page(maxEntries), { isError: undefined, entries: 1, next_from: undefined })
+      assert.deepStrictEqual(yield* page(0), { isError: undefined, entries: pageSize, next_from: pageSize })
+      assert.deepStrictEqual(yield* page(pageSize), { isError: undefined, entries: 1, next_from: undefined })
       assert.isTrue((yield* page(-1)).isError)
     }).pipe(Effect.scoped)
   )

@@ -33,6 +33,7 @@ holds({
     ],
     maxAccessRequestsPerTunnel: ["gate/AccessRequests", "fill no more than their owner can read"],
     maxAccessRequestsPerBlock: ["gate/AccessRequests", "however many are made at once"],
+    refusedPerMinute: ["api/Mcp", "that bring tokens that are refused are 30 a minute from one network"],
     maxPerNetworks: ["portal/TopologyEvents", "reach a public page at another address"],
     maxPerAddress: ["../stack/fairness/FairFloods", "streams of a public page from one address"]
   },

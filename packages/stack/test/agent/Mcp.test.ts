@@ -123,6 +123,33 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("ct-agent mc
     })
   )
 
+  it.effect("has a counterpart at the portal, which shows an application the account that has agreed", () =>
+    Effect.gen(function* () {
+      const base = yield* TestServer.baseUrl
+      const reach: typeof fetch = (input, init) => {
+        const sent = new Request(input, init)
+        return fetch(sent.url.startsWith(`${portal}/`) ? new Request(sent.url.replace(portal, base), sent) : sent)
+      }
+      const { tunnels } = yield* account("vera@example.test")
+      const { id } = yield* tunnels.create({ payload: { name: "veras" as never }, headers: {} })
+      const edge = yield* AccountEdge
+      const app = application("vera@example.test")
+      yield* Effect.promise(async () => {
+        const client = await connected(edge, `${portal}/mcp`, app, reach)
+        assert.include(app.returned().pages.at(-1), new URL(portal).host)
+        const answer = await client.callTool({ name: "list_tunnels", arguments: {} })
+        const { entries } = answer.structuredContent as { entries: ReadonlyArray<{ id: string; name: string }> }
+        assert.deepStrictEqual(
+          entries.map((entry) => [entry.id, entry.name]),
+          [[id, "veras"]]
+        )
+        await client.close()
+      })
+      const bearer = { headers: { authorization: `Bearer ${app.tokens()?.access_token ?? ""}` } }
+      assert.strictEqual((yield* TestServer.raw("/me/tunnels", bearer)).status, 401)
+    })
+  )
+
   it.effect("needs a command, flags that can be read, and says who may call a public one", () =>
     Effect.gen(function* () {
       const at = yield* home

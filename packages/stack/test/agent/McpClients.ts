@@ -112,10 +112,15 @@ export const application = (person: Address, answer: "yes" | "no" = "yes") => {
 }
 
 /** Connects as an application does: signs in where the server asks for it, and connects again. */
-export const connected = async (edge: TestEdge, address: string, app: ReturnType<typeof application>) => {
+export const connected = async (
+  edge: TestEdge,
+  address: string,
+  app: ReturnType<typeof application>,
+  fetch = through(edge)
+) => {
   const open = () => {
     const client = new Client({ name: "notes", version: "1.0.0" }, { versionNegotiation: { mode: "legacy" } })
-    const options = { authProvider: app.provider, fetch: through(edge) }
+    const options = { authProvider: app.provider, fetch }
     return { client, transport: new StreamableHTTPClientTransport(new URL(address), options) }
   }
   const first = open()

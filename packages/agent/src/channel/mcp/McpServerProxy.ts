@@ -187,7 +187,7 @@ const answered = (state: State, message: JsonObject, id: Id, line: Uint8Array): 
   state.asked.delete(keyOf(id))
   const result = memberOf(message, "result")
   const isError = result === undefined || memberOf(result, "isError") === true
-  state.passed.end(keyOf(id), isError ? "error" : "ok", line.length)
+  state.passed.end(keyOf(id), isError ? "error" : "ok", line)
   if (/^(?:initialize|server\/discover)$/.test(request?.method ?? "") && result !== undefined)
     return answerOf(id, tooled(result))
   if (request?.method !== "tools/list") return line

@@ -58,7 +58,7 @@ export const whole = { resultType: "complete" }
 
 export const forward = (state: State, line: Uint8Array, id: Id, method: string, params: Json.Json | undefined) => {
   const name = method === "tools/call" && params !== undefined ? textOf(params, "name") : undefined
-  if (name !== undefined) state.passed.begin(keyOf(id), name)
+  if (name !== undefined) state.passed.begin(keyOf(id), name, memberOf(params, "arguments") ?? {})
   state.asked.set(keyOf(id), { id, method, isModern: isModern(params) })
   toServer(state, line)
 }
@@ -75,8 +75,9 @@ export const forwardCall = (state: State, line: Uint8Array, id: Id, name: string
   const { calls, messages, passed, running } = state
   if (!calls.needsOwner(name)) return forward(state, line, id, "tools/call", params)
   const key = keyOf(id)
-  passed.begin(key, name)
-  const asking = Effect.matchEffect(calls.allowed(name, memberOf(params, "arguments") ?? {}), {
+  const args = memberOf(params, "arguments") ?? {}
+  passed.begin(key, name, args)
+  const asking = Effect.matchEffect(calls.allowed(name, args), {
     onSuccess: () => Effect.sync(() => forward(state, line, id, "tools/call", params)),
     onFailure: ({ reason }) =>
       Effect.sync(() => {

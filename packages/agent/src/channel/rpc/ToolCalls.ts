@@ -1,6 +1,6 @@
 /**
  * What the owner of a member sees of the calls of its tools: each is an event, a line of the log and a count; and those that a rule
- * names wait for the owner's word at the terminal. Arguments are shown there alone.
+ * names wait for the owner's word at the terminal. Arguments are shown there and in the inspector alone.
  */
 import * as Json from "@catenet/crypto/Json"
 import { redact } from "@catenet/domain/values/Redaction"
@@ -10,6 +10,7 @@ import { createInterface, type Interface } from "node:readline"
 import type { Readable } from "node:stream"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { eventAnnotation, Events } from "../../observe/Events.ts"
+import type { CallEnd } from "../../observe/Inspection.ts"
 import { printable } from "../../terminal/Log.ts"
 import { Screen } from "../../terminal/Screen.ts"
 import { ToolFailed } from "./Tool.ts"
@@ -17,24 +18,18 @@ import { ToolFailed } from "./Tool.ts"
 /** How calls end. */
 type Outcome = "ok" | "error" | "refused" | "cancelled" | "lost"
 
-interface Ended {
-  readonly tool: string
-  /** Milliseconds at which it began. */
-  readonly at: number
-  /** Of the answer. */
-  readonly bytes: number
-  readonly outcome: Outcome
-}
+/** To be called at the end, with the answer if there is one. */
+export type End = (outcome: Outcome, answer?: Uint8Array) => void
 
 /** The calls of one session's peer. */
 export interface SessionCalls {
-  readonly now: () => number
+  /** A call begins. */
+  readonly begin: (tool: string, args: Json.Json) => End
   /** Whether the owner is asked about any tool. */
   readonly hasRules: boolean
   readonly needsOwner: (tool: string) => boolean
   /** Waits for the owner; fails with the sentence for the caller. */
   readonly allowed: (tool: string, args: Json.Json) => Effect.Effect<void, ToolFailed>
-  readonly ended: (call: Ended) => void
 }
 
 /** Seconds for the owner to answer. */
@@ -101,6 +96,15 @@ class Terminal {
   }
 }
 
+/** Why there is no answer. */
+const withoutAnswer: Readonly<Record<Outcome, string>> = {
+  ok: "The tool answered nothing.",
+  error: "The tool failed.",
+  refused: "The owner did not allow the call.",
+  cancelled: "The caller cancelled the call.",
+  lost: "The session ended first."
+}
+
 const noTerminal = "needs the owner's confirmation, and nobody is at the terminal of its agent."
 const refused = "was refused by its owner."
 const late = `was not confirmed by its owner within ${patienceSeconds} s. Ask the owner, then call it again.`
@@ -131,7 +135,7 @@ export const make = Effect.fn("ToolCalls.make")(function* (
   rules: ReadonlyArray<string>,
   input: Readable
 ): Effect.fn.Return<ToolCalls, never, Scope.Scope | Events | AgentMetrics | Screen> {
-  const { now, session, toolCalls } = yield* AgentMetrics
+  const { inspection, now, session, toolCalls } = yield* AgentMetrics
   const screen = yield* Screen
   const queue = yield* Queue.unbounded<string>()
   yield* written(queue)
@@ -162,21 +166,33 @@ export const make = Effect.fn("ToolCalls.make")(function* (
     if (!isAllowed) return yield* new ToolFailed({ reason: `${tool} ${terminal.isOver ? noTerminal : refused}` })
   })
 
+  const ended = (
+    { at, peer, tool }: { readonly peer: string; readonly tool: string; readonly at: number },
+    outcome: Outcome,
+    answer: Uint8Array | undefined,
+    inspected: ((end: CallEnd) => void) | undefined
+  ) => {
+    inspected?.(answer === undefined ? { why: withoutAnswer[outcome] } : { answer })
+    const end = now()
+    const millis = Math.max(0, end - at)
+    const bytes = answer?.length ?? 0
+    toolCalls.byOutcome.set(outcome, (toolCalls.byOutcome.get(outcome) ?? 0) + 1)
+    toolCalls.millis += millis
+    toolCalls.bytes += bytes
+    const fields = { peer, tool: tool.slice(0, 200), millis, bytes, outcome }
+    const stamps = { ts: toUnixSeconds(end), session: session.id, conn: session.conn, kind: "tool_call" }
+    Queue.offerUnsafe(queue, JSON.stringify({ ...fields, ...stamps }))
+  }
+
   return {
     by: (peer) => ({
-      now,
       hasRules: rules.length > 0,
       needsOwner: (tool) => rules.some((rule) => matches(rule, tool)),
       allowed: (tool, args) => confirm(peer, tool, args),
-      ended: ({ at, bytes, outcome, tool }) => {
-        const ended = now()
-        const millis = Math.max(0, ended - at)
-        toolCalls.byOutcome.set(outcome, (toolCalls.byOutcome.get(outcome) ?? 0) + 1)
-        toolCalls.millis += millis
-        toolCalls.bytes += bytes
-        const fields = { peer, tool: tool.slice(0, 200), millis, bytes, outcome }
-        const stamps = { ts: toUnixSeconds(ended), session: session.id, conn: session.conn, kind: "tool_call" }
-        Queue.offerUnsafe(queue, JSON.stringify({ ...fields, ...stamps }))
+      begin: (tool, args) => {
+        const at = now()
+        const inspected = inspection.current?.called({ peer, tool, args })
+        return (outcome, answer) => ended({ peer, tool, at }, outcome, answer, inspected)
       }
     })
   }
@@ -191,42 +207,39 @@ export const watched = (
 ): Effect.Effect<Json.Json, ToolFailed> => {
   if (calls === undefined) return run
   return Effect.suspend(() => {
-    const at = calls.now()
+    const end = calls.begin(tool, args)
     let outcome: Outcome = "cancelled"
-    let bytes = 0
+    let answer: Uint8Array | undefined
     const permitted = calls.needsOwner(tool)
       ? Effect.tapError(calls.allowed(tool, args), () => Effect.sync(() => (outcome = "refused")))
       : Effect.void
     const running = Effect.tap(run, (result) =>
       Effect.sync(() => {
         outcome = "ok"
-        bytes = Buffer.byteLength(Json.write(result))
+        answer = Buffer.from(Json.write(result))
       })
     ).pipe(Effect.tapError(() => Effect.sync(() => (outcome = "error"))))
-    return Effect.andThen(permitted, running).pipe(
-      Effect.ensuring(Effect.sync(() => calls.ended({ tool, at, bytes, outcome })))
-    )
+    return Effect.andThen(permitted, running).pipe(Effect.ensuring(Effect.sync(() => end(outcome, answer))))
   })
 }
 
 /** The calls of a session in frames that its MCP server answers, by the key of their ids. */
 export class PassedCalls {
   readonly #calls: SessionCalls
-  readonly #open = new Map<string, { readonly tool: string; readonly at: number }>()
+  readonly #open = new Map<string, End>()
 
   constructor(calls: SessionCalls) {
     this.#calls = calls
   }
 
-  begin(key: string, tool: string): void {
-    if (!this.#open.has(key)) this.#open.set(key, { tool, at: this.#calls.now() })
+  begin(key: string, tool: string, args: Json.Json): void {
+    if (!this.#open.has(key)) this.#open.set(key, this.#calls.begin(tool, args))
   }
 
-  end(key: string, outcome: Outcome, bytes = 0): void {
-    const call = this.#open.get(key)
-    if (call === undefined) return
+  end(key: string, outcome: Outcome, answer?: Uint8Array): void {
+    const end = this.#open.get(key)
     this.#open.delete(key)
-    this.#calls.ended({ ...call, bytes, outcome })
+    end?.(outcome, answer)
   }
 
   /** The session has ended. */
