@@ -15,9 +15,9 @@ const blocks = (url: string) =>
 export const mcpSection = (texts: Texts, origin: string): Markup =>
   section(
     texts.mcpTitle,
-    markup`${blocks(`${origin}/mcp`).map(
+    markup`<div class="pad">${blocks(`${origin}/mcp`).map(
       ([client, text]) =>
         markup`<h3>${client}</h3><pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${text}</pre>`
-    )}<p class="hint">${texts.mcpSealed} <code>ct-agent mcp add claude --gateway</code></p>`,
+    )}<p class="hint">${texts.mcpSealed} <code>ct-agent mcp add claude --gateway</code></p></div>`,
     { id: "mcp", lead: texts.mcpText }
   )
