@@ -97,8 +97,8 @@ const prepared = Effect.fnUntraced(
     return [start]
   },
   (preparing, { name }) =>
-    Effect.catch(preparing, ({ message }) =>
-      Effect.as(Effect.logWarning(`${name} is left out: ${message}`), [] as Array<Start>)
+    preparing.pipe(
+      Effect.catch(({ message }) => Effect.as(Effect.logWarning(`${name} is left out: ${message}`), [] as Array<Start>))
     )
 )
 

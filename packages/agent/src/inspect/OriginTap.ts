@@ -3,8 +3,8 @@
  * whoever ended its TLS and whatever version the visitor speaks; without an inspector no connection is touched.
  */
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
-import type { Duplex } from "node:stream"
 import { Effect } from "effect"
+import type { Duplex } from "node:stream"
 import { bytesOf as jsonBytes } from "../channel/mcp/StdioTransport.ts"
 import type { InspectedCall, Inspection, Visit } from "../observe/Inspection.ts"
 import type { Recorded } from "./Exchange.ts"

@@ -16,9 +16,8 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import type { GatewayPeer } from "../../src/channel/mcp/GatewayPeer.ts"
 import * as McpGateway from "../../src/channel/mcp/McpGateway.ts"
-import * as PeerNames from "../../src/channel/mcp/PeerNames.ts"
-import * as ToolSearch from "../../src/channel/mcp/ToolSearch.ts"
 import * as McpProbes from "../harness/McpProbes.ts"
+import * as Endpoint from "../mcp/Endpoint.ts"
 
 const harness = (name: string) => fileURLToPath(new URL(`../harness/${name}`, import.meta.url))
 const namesOf = ({ tools }: { readonly tools: ReadonlyArray<{ readonly name: string }> }) =>
@@ -148,6 +147,18 @@ describe("an MCP gateway", () => {
     }
   })
 
+  it.live("is a server that a tunnel can give an address to", () =>
+    Effect.gen(function* () {
+      const command = `cd '${home.path}' && HOME='${home.path}' exec '${process.execPath}' '${agentProgram}' mcp gateway desk.env`
+      const { client: visitor } = yield* Endpoint.client(yield* Endpoint.open(command))
+      yield* Effect.promise(async () => {
+        await eventually(async () => namesOf(await visitor.listTools()).includes("desk.weather"), "desk is there")
+        const { structuredContent } = await visitor.callTool({ name: "desk.weather", arguments: { city: "Bern" } })
+        assert.deepStrictEqual(structuredContent, { sky: "clear" })
+      })
+    }).pipe(Effect.scoped)
+  )
+
   it.skipIf(!hasPython)("over HTTP serves the official SDK of Python", async () => {
     const args = [harness("mcp_peer.py"), "http", (await http).href, "desk."]
     const { stdout } = await promisify(execFile)("python3", args)
@@ -254,49 +265,4 @@ describe("the client of a gateway", () => {
       assert.lengthOf(text.match(/"error"/gu) ?? [], 1)
     }).pipe(Effect.scoped)
   )
-})
-
-describe("the names of a gateway's peers", () => {
-  it("are in links to resources too, and one peer's are never another's", () => {
-    const link = { type: "resource_link", uri: "note://one", name: "one" }
-    const held = { type: "resource", resource: { uri: "note://two", text: "2" } }
-    const text = { type: "text", text: "note://three" }
-    const answer = PeerNames.answered("desk", {
-      result: { content: [link, held, text], messages: [{ role: "user", content: held }], structuredContent: link }
-    })
-    const moved = { type: "resource", resource: { uri: "catenet://desk/note://two", text: "2" } }
-    assert.deepStrictEqual(answer, {
-      result: {
-        content: [{ ...link, uri: "catenet://desk/note://one" }, moved, text],
-        messages: [{ role: "user", content: moved }],
-        structuredContent: link
-      }
-    })
-    const uri = { uri: "catenet://desk/note://one" }
-    assert.deepStrictEqual(PeerNames.asked("desk", "resources/read", uri), { uri: "note://one" })
-    for (const other of ["des", "desk2", "rack"]) assert.isUndefined(PeerNames.asked(other, "resources/read", uri))
-    const ref = { type: "ref/prompt", name: "desk.greet" }
-    assert.deepStrictEqual(PeerNames.asked("desk", "completion/complete", { ref }), {
-      ref: { type: "ref/prompt", name: "greet" }
-    })
-    assert.isUndefined(PeerNames.asked("desk", "resources/read", { uri: "note://one" }))
-  })
-})
-
-describe("a search of tools", () => {
-  const entries = [
-    { name: "a.read_file", description: "Reads a file." },
-    { name: "b.write", description: "Writes to a file." },
-    { name: "b.weather", description: "Tells the weather." }
-  ]
-  const named = (query: string) => ToolSearch.find(entries, query).map(({ name }) => name)
-
-  it("puts names before descriptions, leaves out what has none of the words, and answers at most ten", () => {
-    assert.deepStrictEqual(named("File"), ["a.read_file", "b.write"])
-    assert.deepStrictEqual(named("weather, please"), ["b.weather"])
-    assert.deepStrictEqual(named("..."), [])
-    const many = Array.from({ length: 50 }, (_, n) => ({ name: `x.${n}`, description: "same" }))
-    assert.lengthOf(ToolSearch.find(many, "same"), 10)
-    assert.include(JSON.stringify(ToolSearch.answer([], [])), "No tool has these words.")
-  })
 })

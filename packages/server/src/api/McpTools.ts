@@ -6,7 +6,7 @@ import { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { FleetRow, UptimeReport } from "@catenet/domain/tunnels/Usage"
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import { AuditEntry } from "@catenet/domain/values/AuditEffect"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Record, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Directory } from "../agents/Directory.ts"
 import { Channels } from "../channels/Channels.ts"
@@ -85,7 +85,7 @@ const one = <A extends object, I extends object, K, E extends ToolRefused>(
     description,
     inputSchema: { type: "object", properties: { [argument]: { type: "string" } }, required: [argument] },
     run: Effect.fnUntraced(function* (account, args) {
-      const id = Option.flatMap(read(args), (given) => readKey(given[argument]))
+      const id = Option.flatMap(Option.flatMap(read(args), Record.get(argument)), readKey)
       if (Option.isNone(id)) return yield* wrong(`${argument} is missing, or has not the form of one`)
       return yield* Effect.orDie(encode(yield* get(account, id.value)))
     })

@@ -41,21 +41,24 @@ const content = (peer: string, value: Json.Json): Json.Json => {
 }
 
 /** What is in the lists of results, by the member that has the list. */
-const entries: Readonly<Record<string, (peer: string, value: Json.Json) => Json.Json>> = {
-  content,
-  contents: (peer, value) => outward(peer, "uri", value),
-  messages: (peer, value) => {
-    const said = memberOf(value, "content")
-    return isObject(value) && said !== undefined ? { ...value, content: content(peer, said) } : value
-  }
-}
+const entries: ReadonlyMap<string, (peer: string, value: Json.Json) => Json.Json> = new Map([
+  ["content", content],
+  ["contents", (peer: string, value: Json.Json) => outward(peer, "uri", value)],
+  [
+    "messages",
+    (peer: string, value: Json.Json) => {
+      const said = memberOf(value, "content")
+      return isObject(value) && said !== undefined ? { ...value, content: content(peer, said) } : value
+    }
+  ]
+])
 
 /** The answer of a peer as the client gets it. */
 export const answered = (peer: string, answer: JsonObject): JsonObject => {
   const result = memberOf(answer, "result")
   if (!isObject(result)) return answer
   const mapped = Object.entries(result).map(([name, value]): [string, Json.Json] => {
-    const entry = entries[name]
+    const entry = entries.get(name)
     return [name, entry !== undefined && Array.isArray(value) ? value.map((each) => entry(peer, each)) : value]
   })
   return { ...answer, result: Object.fromEntries(mapped) }
