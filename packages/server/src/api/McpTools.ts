@@ -51,7 +51,7 @@ const list = <A, I>(
   const encode = Schema.encodeEffect(Schema.Array(entry))
   return {
     name,
-    description: `${description} Oldest first, ${pageSize} in one answer.`,
+    description: `${description} One answer has ${pageSize} of them.`,
     inputSchema: {
       type: "object",
       properties: {
@@ -113,11 +113,8 @@ export const make = Effect.gen(function* () {
     list("list_agents", "Your agents in the public directory.", OwnDirectoryEntry, (account) =>
       directory.listOwn(account, {})
     ),
-    list(
-      "list_events",
-      "What you and your service accounts have lately changed, newest first.",
-      AuditEntry,
-      ({ subject }) => audits.list({ actor: lowerAscii(subject), limit: 1000 })
+    list("list_events", "What you have changed, newest first.", AuditEntry, ({ subject }) =>
+      audits.list({ actor: lowerAscii(subject), limit: 1000 })
     )
   ]
   return all
