@@ -1,4 +1,5 @@
 /** `ct-agent tcp` and `udp`, against a real control plane and edge: psql and PostgreSQL, a resolver and BIND. */
+import { start, temporaryFolder } from "@catenet/testing/edge/TestEdge"
 import { eventually, untilSuccess } from "@catenet/testing/Eventually"
 import { ready } from "@catenet/testing/server/Accounts"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
@@ -6,9 +7,12 @@ import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { execFile, spawnSync } from "node:child_process"
+import { createSocket } from "node:dgram"
 import { Resolver } from "node:dns/promises"
-import { writeFileSync } from "node:fs"
+import { copyFileSync, writeFileSync } from "node:fs"
+import { type AddressInfo, connect, createServer, type Server } from "node:net"
 import { join } from "node:path"
+import { freePort } from "../../src/Ports.ts"
 import { AccountEdge, ended, home, login, publicPort, publicUdpPort, running, stack } from "./AccountStack.ts"
 import { nameServer } from "./NameServer.ts"
 
@@ -140,6 +144,110 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("a public po
       assert.deepStrictEqual(new Set(addresses.flat()), new Set(["192.0.2.7"]))
       agent.kill("SIGINT")
       assert.strictEqual(yield* Effect.promise(() => agent.exited), 0, agent.lines.join("\n"))
+    })
+  )
+
+  it.effect("leads the visitor of one edge to the agent at another, over TCP and over UDP", () =>
+    Effect.gen(function* () {
+      const at = yield* home
+      const { folder } = yield* AccountEdge
+      const url = yield* TestServer.baseUrl
+      /** An edge of the same authority, which the control plane learns of by its heartbeats. */
+      const another = Effect.fnUntraced(function* (id: string, offered: Readonly<Record<string, string>>) {
+        const [admin, mesh] = [yield* freePort("127.0.0.1"), yield* freePort("127.0.0.1")]
+        const own = yield* temporaryFolder
+        for (const file of ["edge-ca-key.pem", "edge-ca-cert.der"]) copyFileSync(join(folder, file), join(own, file))
+        const variables = {
+          CT_EDGE_CP_URL: url,
+          CT_EDGE_ID: id,
+          CT_EDGE_LISTEN: `127.0.0.1:${mesh}`,
+          CT_EDGE_PUBLIC_ADDR: `127.0.0.1:${mesh}`,
+          CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${admin}`,
+          CT_EDGE_ADMIN_URL: `http://127.0.0.1:${admin}`,
+          CT_EDGE_HEARTBEAT_SECS: "1",
+          CT_EDGE_MESH_RELAY_ENABLED: "1",
+          CT_EDGE_MESH_RELAY_PRIVATE: "1",
+          ...offered
+        }
+        return yield* start(variables, { folder: own })
+      })
+      const port = yield* freePort("127.0.0.1")
+      const visited = yield* another("visited", { CT_EDGE_PORTS: String(port), CT_EDGE_UDP_PORTS: String(port) })
+      const serving = yield* another("serving", {})
+      yield* login(at, "eve@example.test", [url])
+      yield* ready
+      const echo = yield* Effect.acquireRelease(
+        Effect.promise(
+          () =>
+            new Promise<Server>((resolve) => {
+              const server = createServer((socket) => void socket.on("error", () => undefined).pipe(socket))
+              server.listen(0, "127.0.0.1", () => resolve(server))
+            })
+        ),
+        (server) => Effect.sync(() => void server.close())
+      )
+      const { port: local } = echo.address() as AddressInfo
+      const elsewhere = { CT_AGENT_EDGE: `127.0.0.1:${serving.mesh}` }
+      const wish = ["--port", String(port)]
+      // The control plane offers the port once it has heard of the edge that has it.
+      const agent = yield* untilSuccess(
+        Effect.gen(function* () {
+          const agent = yield* running(at, ["tcp", String(local), "--name", "far", ...wish], elsewhere)
+          const ended = Effect.andThen(
+            Effect.promise(() => agent.exited),
+            Effect.fail(new Error(agent.lines.join("\n")))
+          )
+          yield* Effect.raceFirst(
+            Effect.promise(() => eventually(async () => agent.stdout() !== "", "an address", 20_000)),
+            ended
+          )
+          return agent
+        })
+      )
+      assert.strictEqual(agent.stdout().trim(), `tcp://tcp.zone.test:${port}`)
+      const heard = () =>
+        new Promise<string>((resolve, reject) => {
+          const socket = connect({ host: "127.0.0.1", port }, () => socket.write("hello"))
+          socket.once("data", (data) => (resolve(data.toString()), socket.destroy()))
+          socket.once("error", reject).once("close", () => reject(new Error("closed")))
+        })
+      assert.strictEqual(yield* untilSuccess(Effect.tryPromise(heard)), "hello")
+      const crossed = async (edge: typeof visited, direction: string) =>
+        (await edge.metrics())[`ct_edge_peer_visitors_total{direction="${direction}"}`] ?? 0
+      assert.isAbove(yield* Effect.promise(() => crossed(visited, "to_peer")), 0)
+      assert.isAbove(yield* Effect.promise(() => crossed(serving, "from_peer")), 0)
+
+      const datagrams = yield* Effect.acquireRelease(
+        Effect.promise(async () => {
+          const socket = createSocket("udp4")
+          socket.on("message", (text, from) => socket.send(text.toString().toUpperCase(), from.port, from.address))
+          await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve))
+          return socket
+        }),
+        (socket) => Effect.sync(() => void socket.close())
+      )
+      const far = yield* running(
+        at,
+        ["udp", `127.0.0.1:${datagrams.address().port}`, "--name", "far-udp", ...wish],
+        elsewhere
+      )
+      yield* Effect.promise(() => eventually(async () => far.stdout() !== "", "an address", 20_000))
+      const client = yield* Effect.acquireRelease(
+        Effect.sync(() => createSocket("udp4")),
+        (socket) => Effect.sync(() => void socket.close())
+      )
+      let answer = ""
+      client.on("message", (text) => (answer = text.toString()))
+      yield* Effect.promise(() =>
+        eventually(
+          async () => {
+            client.send("by another edge", port, "127.0.0.1")
+            return answer !== ""
+          },
+          () => `an answer: ${far.lines.join("\n")}`
+        )
+      )
+      assert.strictEqual(answer, "BY ANOTHER EDGE")
     })
   )
 })
