@@ -17,6 +17,7 @@ import { Enrollments } from "./enrollment/Enrollments.ts"
 import { Gate } from "./gate/Gate.ts"
 import { Idempotency } from "./http/Idempotency.ts"
 import { Limits } from "./http/Limits.ts"
+import { AccountEvents } from "./identity/AccountEvents.ts"
 import { Sessions } from "./identity/Sessions.ts"
 import { NoticeMails } from "./notices/mail/NoticeMails.ts"
 import { PortalSignIns } from "./portal/PortalSignIns.ts"
@@ -26,6 +27,7 @@ import { ShareLinks } from "./tunnels/ShareLinks.ts"
 
 const services = [
   Sessions,
+  AccountEvents,
   Idempotency,
   ClaimInvites,
   Invitations,

@@ -41,6 +41,7 @@ import { ClientAddresses } from "./http/ClientAddresses.ts"
 import { Idempotency } from "./http/Idempotency.ts"
 import { Limits } from "./http/Limits.ts"
 import { AccessTokens } from "./identity/AccessTokens.ts"
+import { AccountEvents } from "./identity/AccountEvents.ts"
 import { Audits } from "./identity/Audits.ts"
 import { EmailDomains } from "./identity/EmailDomains.ts"
 import { KeySet } from "./identity/KeySet.ts"
@@ -81,6 +82,7 @@ import { TunnelSharing } from "./tunnels/TunnelSharing.ts"
 /** Tokens, sessions, sign-ins, service accounts and the audit log. */
 const identity = Layer.mergeAll(
   AccessTokens.layer,
+  AccountEvents.layer,
   Audits.layer,
   EmailDomains.layer,
   KeySet.layer,

@@ -3,6 +3,10 @@
 /** As high as a limit of an account can be set. */
 export const maxPerAccount = 1_000_000
 
+/** Seconds for which an account finds what happened to its tunnels, and of how many events; the oldest give way. */
+export const accountEventSeconds = 30 * 86_400
+export const maxEventsPerAccount = 1_000
+
 /** Requests to be let in that wait at one tunnel. */
 export const maxAccessRequestsPerTunnel = 200
 /** Those of them that came from one block of addresses: an IPv4 address, or a /64 of IPv6. */

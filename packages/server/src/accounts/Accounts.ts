@@ -107,6 +107,7 @@ const makeAccountStore = Effect.gen(function* () {
         sql`delete from channel_claims where subject = ${subject}`,
         sql`delete from pipelines where owner = ${subject}`,
         sql`delete from directory_agents where subject = ${subject}`,
+        sql`delete from account_events where subject = ${subject}`,
         sql`delete from portal_sessions where subject = ${subject}`,
         sql`delete from mail_accounts where subject = ${subject}`,
         sql`delete from bootstrap_tokens where minted_by = ${subject}`,

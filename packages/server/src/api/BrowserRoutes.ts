@@ -12,6 +12,7 @@ type Others =
   | "POST /portal/logout"
   | "POST /portal/language"
   | "GET /portal/events"
+  | "GET /portal/fleet/events.csv"
   | "GET /net/:net_uuid"
   | "GET /net/:net_uuid/events"
   | "GET /me/topologies/:id/editor"
@@ -80,7 +81,14 @@ export const browserRoutes: Readonly<
   "GET /portal/claim": ["What a claim invite offers. Looking claims nothing.", "invite"],
   "GET /portal/agent-bridges": ["The bridge's keys, and for each tunnel a grant and a call."],
   "GET /portal/topologies": ["Own and shared topologies."],
-  "GET /portal/fleet": ["Every own tunnel in one row. No agent is asked."],
+  "GET /portal/fleet": [
+    "Every own tunnel in one row. No agent is asked. With `tab=events` the events of the account.",
+    "tab",
+    "kind",
+    "q",
+    "before"
+  ],
+  "GET /portal/fleet/events.csv": ["The events of an account as CSV.", "kind", "q", "before"],
   "GET /portal/usage": ["What each tunnel carried in thirty days, with the sums."],
   "GET /portal/notices": ["What an account should know now."],
   "GET /portal/account": ["Balance, sessions, service accounts, payments, own audit log.", "tab"],

@@ -111,6 +111,12 @@ const addMembers = Effect.fnUntraced(function* (router: Router, { forMembers }: 
     )
     yield* router.add("GET", path, answer)
   }
+  const eventsFile = yield* RecordPages.eventsFile
+  yield* router.add(
+    "GET",
+    "/portal/fleet/events.csv",
+    forMembers(toSignInAndBack, (self) => eventsFile(self, () => ""))
+  )
   for (const path of Addresses.forms)
     yield* router.add(
       "POST",

@@ -1,6 +1,8 @@
 /** Pages of what the edges recorded, and of what an account should know. */
 import { publicAddress } from "@catenet/domain/tunnels/Tunnel"
 import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { AccountEvents } from "../identity/AccountEvents.ts"
 import { NoticeMails } from "../notices/mail/NoticeMails.ts"
 import { Notices } from "../notices/Notices.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
@@ -8,6 +10,7 @@ import { Settings } from "../settings/Settings.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
 import { Records } from "../tunnels/records/Records.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
+import * as EventsPage from "./pages/EventsPage.ts"
 import * as FleetPage from "./pages/FleetPage.ts"
 import * as NoticesPage from "./pages/NoticesPage.ts"
 import * as UptimePage from "./pages/UptimePage.ts"
@@ -21,6 +24,7 @@ const recordRoutes = Effect.gen(function* () {
   const tunnels = yield* Tunnels
   const records = yield* Records
   const badges = yield* Badges
+  const events = yield* AccountEvents
   const { gateHostsPort, portalBaseUrl } = yield* Settings
 
   return {
@@ -51,6 +55,11 @@ const recordRoutes = Effect.gen(function* () {
       Effect.map(records.usageByDay(self.caller), (facts) => show(self, UsagePage.page(self.reader.texts, facts))),
     "/portal/fleet": (self) =>
       Effect.gen(function* () {
+        if (EventsPage.isAsked(self.request.url)) {
+          const query = EventsPage.readQuery(self.request.url, false)
+          const found = yield* events.list(self.caller.subject, query)
+          return show(self, EventsPage.page(self.reader.texts, query, found))
+        }
         const facts = yield* records.fleetByDay(self.caller)
         return show(self, FleetPage.page(self.reader.texts, facts, yield* unixSeconds))
       })
@@ -75,3 +84,16 @@ const noticeRoutes = Effect.gen(function* () {
 export const make = Effect.gen(function* () {
   return { ...(yield* recordRoutes), ...(yield* noticeRoutes) }
 })
+
+/** `/portal/fleet/events.csv`: the events that the page lists, without its pages. */
+export const eventsFile = Effect.map(
+  AccountEvents,
+  (events): Visits.MemberPage =>
+    (self) =>
+      Effect.map(events.list(self.caller.subject, EventsPage.readQuery(self.request.url, true)), (found) =>
+        HttpServerResponse.text(EventsPage.csv(found), {
+          contentType: "text/csv; charset=utf-8",
+          headers: { "content-disposition": 'attachment; filename="events.csv"' }
+        })
+      )
+)

@@ -67,6 +67,7 @@ holds({
       "maxRevokedPerAccount",
       "maxAgentsPerTunnel",
       "maxSessionsPerAccount",
+      "maxEventsPerAccount",
       "maxGateSessionsPerVisitor"
     ],
     "of one session": ["maxTunnels", "maxStreams", "maxPerSession"],

@@ -26,6 +26,7 @@ const grownByOperator = "only the operator adds to it"
 
 const bounds: Readonly<Record<string, Bound>> = {
   account_emails: { reason: "one row for each account that the identity provider has" },
+  account_events: { cap: "maxEventsPerAccount" },
   account_limits: { reason: grownByOperator },
   accounts: { reason: "opened by the operator, and once by each account that buys" },
   address_records: ofTunnel("one row for each host name of a tunnel"),
@@ -125,6 +126,15 @@ const named = (holder: string) => hex(`'${holder}' || n`)
 const recent = "extract(epoch from now())::bigint"
 
 const capped: ReadonlyArray<Capped> = [
+  {
+    table: "account_events",
+    most: Quotas.maxEventsPerAccount,
+    row: (holder) =>
+      `(subject, at, kind, action, about, name)
+        select '${holder}', ${recent} + n, 'outage', 'tunnel_up', '', ${named(holder)}`,
+    of: (holder) => `subject = '${holder}'`,
+    oldest: "name"
+  },
   {
     table: "idempotent_answers",
     most: Quotas.maxAnswersPerCaller,

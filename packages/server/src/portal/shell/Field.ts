@@ -209,6 +209,7 @@ export const tabs = (
 export const activityTabs = (texts: Texts, here: string): Markup =>
   tabs(texts.fleet, here, [
     ["/portal/fleet", texts.tunnels],
+    ["/portal/fleet?tab=events", texts.events],
     ["/portal/notices", texts.notices],
     ["/portal/usage", texts.usage]
   ])

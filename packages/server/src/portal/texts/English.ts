@@ -3,6 +3,7 @@ import { connectLineSeconds } from "@catenet/domain/enrollment/Bootstrap"
 import { maxTunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { channelsTexts } from "./EnglishChannels.ts"
 import { consoleTexts } from "./EnglishConsole.ts"
+import { eventsTexts } from "./EnglishEvents.ts"
 import { mailTexts, noticesTexts } from "./EnglishNotices.ts"
 import { operatorsTexts } from "./EnglishOperators.ts"
 import { reasonsTexts } from "./EnglishReasons.ts"
@@ -34,6 +35,7 @@ export const english = {
   ...channelsTexts,
   ...consoleTexts,
   ...savedTexts,
+  ...eventsTexts,
   ...topologiesTexts,
   ...operatorsTexts,
   ...noticesTexts,

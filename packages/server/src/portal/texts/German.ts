@@ -4,6 +4,7 @@ import { maxTunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { Texts } from "./English.ts"
 import { channelsTexts } from "./GermanChannels.ts"
 import { consoleTexts } from "./GermanConsole.ts"
+import { eventsTexts } from "./GermanEvents.ts"
 import { mailTexts, noticesTexts } from "./GermanNotices.ts"
 import { operatorsTexts } from "./GermanOperators.ts"
 import { problems } from "./GermanProblems.ts"
@@ -24,6 +25,7 @@ export const german: Texts = {
   ...channelsTexts,
   ...consoleTexts,
   ...savedTexts,
+  ...eventsTexts,
   ...topologiesTexts,
   ...operatorsTexts,
   ...noticesTexts,

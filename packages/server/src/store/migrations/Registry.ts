@@ -25,6 +25,7 @@ import * as passkeys from "./0174_passkeys.ts"
 import * as channelLabels from "./0180_channel_labels.ts"
 import * as topologyNames from "./0181_topology_names.ts"
 import * as hostDomains from "./0186_host_domains.ts"
+import * as accountEvents from "./0189_account_events.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -49,5 +50,6 @@ export const migrations = {
   "0174_passkeys": passkeys.up,
   "0180_channel_labels": channelLabels.up,
   "0181_topology_names": topologyNames.up,
-  "0186_host_domains": hostDomains.up
+  "0186_host_domains": hostDomains.up,
+  "0189_account_events": accountEvents.up
 } as const

@@ -190,6 +190,7 @@ export const looked = (facts: Facts): ReadonlyArray<readonly [as: As, looks: Rea
         look("editor-suggested", `/me/topologies/${topology}/editor`, suggesting),
         look("editor-refused", `/me/topologies/${topology}/editor`, sending("/bind", { operator_pubkey: "no" })),
         look("fleet", "/portal/fleet"),
+        look("events", "/portal/fleet?tab=events"),
         look("usage", "/portal/usage"),
         look("notices", "/portal/notices"),
         look("account", "/portal/account"),
