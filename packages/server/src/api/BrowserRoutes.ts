@@ -67,6 +67,7 @@ export const browserRoutes: Readonly<
   "GET /portal/tunnels/:id/install": ["The button that makes a line for an agent. Looking makes no token."],
   "GET /portal/tunnels/:id/rotate-token": ["Asks whether to make a new routing token."],
   "GET /portal/tunnels/:id/uptime": ["Uptime, sessions and sums of thirty days, and the badge."],
+  "GET /portal/search": ["Own tunnels, channels, topologies and pages by name.", "q"],
   "GET /portal/channels": [
     "Channels of one's own and those one is invited to; `new` opens a form.",
     "notice",

@@ -2,6 +2,7 @@
 
 export const pages = [
   "/portal/home",
+  "/portal/search",
   "/portal/tunnels",
   "/portal/tunnels/:id",
   "/portal/tunnels/:id/delete",

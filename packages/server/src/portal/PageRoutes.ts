@@ -21,6 +21,7 @@ import * as VerifyReceiptsPage from "./pages/VerifyReceiptsPage.ts"
 import { PortalSignIns } from "./PortalSignIns.ts"
 import * as VerifierScript from "./receipts/VerifierScript.ts"
 import * as RecordPages from "./RecordPages.ts"
+import * as SearchPage from "./SearchPage.ts"
 import * as SessionRoutes from "./SessionRoutes.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
 import { wantsPage } from "./shell/ProblemResponses.ts"
@@ -89,6 +90,7 @@ const addMembers = Effect.fnUntraced(function* (router: Router, { forMembers }: 
     ...tunnels.pages,
     ...account.pages,
     ...(yield* OverviewPages.make),
+    ...(yield* SearchPage.make),
     ...(yield* RecordPages.make),
     ...(yield* ChannelPages.make).pages,
     ...bridges.pages,

@@ -95,6 +95,10 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("channels 
       const { text } = yield* send(lou, "/portal/channels")
       assert.isBelow(text.indexOf(ant), text.indexOf(zoo))
       assert.include(text, english.inDays(3 * 86_400))
+      const everywhere = (yield* send(lou, "/portal/search?q=ZO")).text
+      assert.include(everywhere, `href="/portal/channels/${zoo}">zoo</a>`)
+      assert.notInclude(everywhere, ant)
+      assert.notInclude((yield* send(joe, "/portal/search?q=zo")).text, zoo)
       for (const [query, found, missing] of [
         ["q=ZO", zoo, ant],
         [`q=${ant.slice(0, 12)}`, ant, zoo],

@@ -107,7 +107,8 @@ describe("the language of a page", () => {
       "columnState",
       "sessionBrowser",
       "version",
-      "apiAddress"
+      "apiAddress",
+      "tunnel"
     ])
     for (const [key, text] of en) {
       const other = de.get(key)

@@ -96,6 +96,8 @@ h1.mono { font-size: 1.25rem; }
 .search .i { position: absolute; left: 10px; color: var(--faint); pointer-events: none; }
 .search input { width: 290px; padding-left: 32px; }
 .search kbd { position: absolute; right: 8px; }
+.found { position: absolute; z-index: 4; top: calc(100% + 6px); right: 0; width: min(440px, 90vw); max-height: 70vh; overflow-y: auto; box-shadow: var(--shadow-float); } .found .i { position: static; } .found .name { color: var(--ink); font-weight: 600; text-decoration: none; overflow-wrap: anywhere; }
+dialog { border: 1px solid var(--line); border-radius: var(--radius-large); background: var(--raised); color: var(--ink); padding: var(--s6); box-shadow: var(--shadow-float); min-width: min(360px, 90vw); } dialog > * + * { margin-top: var(--s4); } dialog::backdrop { background: rgb(0 0 0 / 40%); }
 kbd { font: 600 0.6875rem var(--mono); padding: 1px 6px; border: 1px solid var(--line-strong); border-radius: 4px; color: var(--soft); background: var(--sunken); }
 .main { padding: var(--s6) var(--s8) var(--s16); max-width: calc(var(--content) + 2 * var(--s8)); display: grid; gap: var(--s5); align-content: start; }
 .head { display: flex; align-items: flex-start; justify-content: space-between; gap: var(--s4); flex-wrap: wrap; }

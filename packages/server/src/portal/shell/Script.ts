@@ -58,12 +58,50 @@ export const text = `"use strict";
   if (document.querySelector("[data-check]") !== null) setTimeout(check, 15000);
 
   const search = document.getElementById("find");
+  const map = document.getElementById("keys");
+  const places = { h: "home", t: "tunnels", c: "channels", p: "topologies", a: "fleet" };
+  let isGoing = false;
   addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (search === null || event.target.closest("input, textarea, select") !== null) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog") !== null) return;
+    const place = isGoing ? places[event.key] : undefined;
+    isGoing = event.key === "g";
+    if (place !== undefined) location.href = "/portal/" + place;
+    else if (event.key === "/" && search !== null) search.focus();
+    else if (event.key === "?" && map !== null) map.showModal();
+    else return;
     event.preventDefault();
-    search.focus();
   });
+  if (search !== null) {
+    const found = document.createElement("div");
+    found.className = "found panel";
+    found.hidden = true;
+    search.form.append(found);
+    search.setAttribute("aria-controls", found.id = "found-now");
+    let asked = 0;
+    search.addEventListener("input", async () => {
+      const turn = ++asked;
+      const q = search.value.trim();
+      found.hidden = q === "";
+      if (q === "") return;
+      try {
+        const response = await fetch("/portal/search?" + new URLSearchParams({ q }), { headers: { accept: "text/html" } });
+        const next = new DOMParser().parseFromString(await response.text(), "text/html");
+        if (turn !== asked) return;
+        const symbols = [...next.querySelectorAll(".sprite symbol")].filter(({ id }) => document.getElementById(id) === null);
+        document.querySelector(".sprite").append(...symbols);
+        found.replaceChildren(...(next.getElementById("found")?.childNodes ?? []));
+      } catch {}
+    });
+    search.form.addEventListener("keydown", (event) => {
+      const links = [search, ...found.querySelectorAll("a")];
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (event.key === "Escape") { found.hidden = true; search.focus(); }
+      if (step === undefined || found.hidden) return;
+      event.preventDefault();
+      links[(links.indexOf(document.activeElement) + step + links.length) % links.length].focus();
+    });
+    addEventListener("pointerdown", ({ target }) => { if (!search.form.contains(target)) found.hidden = true; });
+  }
 
   const live = document.querySelector("[data-follow]");
   if (live !== null) {

@@ -92,7 +92,7 @@ const rail = (reader: Reader, area: Page["area"]) => {
 }
 
 const searching = (texts: Texts) =>
-  markup`<form class="search bar-search" role="search" method="get" action="/portal/tunnels?" aria-label="${texts.searchAll}">${icon("search")}<label for="find" class="hidden">${texts.searchAll}</label><input id="find" name="q" type="search" placeholder="${texts.searchAll}"><kbd aria-hidden="true">/</kbd><button class="hidden">${texts.find}</button></form>`
+  markup`<form class="search bar-search" role="search" method="get" action="/portal/search?" aria-label="${texts.searchAll}">${icon("search")}<label for="find" class="hidden">${texts.searchAll}</label><input id="find" name="q" type="search" placeholder="${texts.searchAll}"><kbd aria-hidden="true">/</kbd><button class="hidden">${texts.find}</button></form>`
 
 /** Where the page stands, the reference, and what waits. */
 const bar = ({ notices, texts }: Reader, { crumbs = [], here, title, tools }: Page) =>
@@ -106,6 +106,15 @@ const bar = ({ notices, texts }: Reader, { crumbs = [], here, title, tools }: Pa
     <nav class="bar-end" aria-label="${texts.helpAndNotices}"><a class="button quiet hide" href="/docs">${texts.docs}</a><a class="button quiet" href="/portal/notices">${icon("bell")}<span class="hidden">${
       notices === 0 ? texts.notices : texts.noticesWaiting(notices)
     }</span>${notices === 0 ? undefined : markup`<span class="count" aria-hidden="true">${String(notices)}</span>`}</a></nav></div>`
+
+/** What keys do, for the script to open; without it there are none. */
+const keyboard = (texts: Texts) =>
+  markup`<dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">${texts.keyboard}</h2><dl class="pairs">${Object.entries(
+    texts.keyboardKeys
+  ).map(
+    ([key, says]) => markup`<dt>${key.split(" ").map((each) => markup`<kbd>${each}</kbd> `)}</dt><dd>${says}</dd>`
+  )}</dl>
+    <form method="dialog"><button>${texts.close}</button></form></dialog>`
 
 const legal = (texts: Texts) =>
   markup`<p class="row"><a href="/impressum">${texts.legalNotice}</a> <a href="/datenschutz">${texts.privacy}</a>
@@ -130,7 +139,7 @@ export const render = (reader: Reader, page: Page): string => {
   const content = markup`<main id="content" class="${kind}" tabindex="-1">${own}</main>`
   const body =
     signedIn !== undefined
-      ? markup`<div class="shell">${rail(reader, area)}<div${tools === undefined ? undefined : markup` class="studio"`}>${bar(reader, page)}${content}</div></div>`
+      ? markup`<div class="shell">${rail(reader, area)}<div${tools === undefined ? undefined : markup` class="studio"`}>${bar(reader, page)}${content}</div></div>${inline === undefined ? keyboard(texts) : undefined}`
       : frame === undefined
         ? markup`<div class="front"><header><a class="brand" href="/">${brandMark} Catenet</a></header>${content}<footer class="foot">${legal(texts)}${switches(reader)}</footer></div>`
         : markup`<div class="public"><header class="top"><a class="brand" href="/">${brandMark} Catenet</a>${page.entrance}</header>${content}<footer class="foot"><div>${legal(texts)}${switches(reader)}</div></footer></div>`

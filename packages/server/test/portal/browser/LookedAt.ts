@@ -129,6 +129,16 @@ export const looked = (facts: Facts): ReadonlyArray<readonly [as: As, looks: Rea
       owner,
       [
         look("overview", "/portal/home"),
+        look("search", "/portal/search?q=o"),
+        look("search-typed", "/portal/home", async (page) => {
+          await page.locator("h1").press("/")
+          await page.locator("#find").pressSequentially("ware")
+          await page.locator(".found a").first().waitFor()
+        }),
+        look("keyboard-map", "/portal/home", async (page) => {
+          await page.locator("body").press("?")
+          await page.locator("dialog").waitFor()
+        }),
         look("tunnels", "/portal/tunnels"),
         look("tunnel", tunnel),
         look("tunnel-login", other),
