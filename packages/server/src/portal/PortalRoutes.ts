@@ -40,16 +40,21 @@ const again = [({ signInAgain }: Texts) => ({ href: "/portal/login", text: signI
 const login = Effect.gen(function* () {
   const signIns = yield* PortalSignIns
   const limits = yield* Limits
+  const sessions = yield* Sessions
   const { budgetKey } = yield* ClientAddresses
   const { anonymousWritesPerMinute } = yield* Settings
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
     const query = queryOf(request)
+    const session = cookieOf(request, portalSessionCookie)
+    // The provider may still know a browser whose session was ended elsewhere, and would sign it in again unasked.
+    const wasEnded = Option.isSome(session) && Option.isNone(yield* sessions.find(session.value))
     const shortcut = query.get("kc_idp_hint") ?? ""
     const address = query.get("login_hint") ?? ""
     const wishes = {
       ui_locales: textsOf(request).language,
+      ...(wasEnded ? { prompt: "login" } : {}),
       ...(shortcuts.has(shortcut) ? { kc_idp_hint: shortcut } : {}),
       ...(address === "" ? {} : { login_hint: address })
     }

@@ -89,6 +89,12 @@ layer(server, { excludeTestServices: true, timeout: "90 seconds" })("people at t
       assert.isAbove((end.searchParams.get("id_token_hint") ?? "").length, 100)
       assert.match(out.headers.getSetCookie().join(), /^__Host-ct_portal_session=;/u)
       assert.strictEqual((yield* vera.get("/me/tunnels")).status, 401, "a copied cookie is worth nothing")
+      const ended = yield* TestServer.raw("/portal", { headers: { cookie: `${session}=${token}` }, redirect: "manual" })
+      assert.strictEqual(
+        new URL(ended.headers.get("location") ?? "").searchParams.get("prompt"),
+        "login",
+        "whose session has ended proves again who it is"
+      )
       const twice = yield* vera.get("/portal/logout")
       assert.strictEqual(twice.headers.get("location"), "/")
     })
