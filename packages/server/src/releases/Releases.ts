@@ -89,7 +89,7 @@ export class Releases extends Context.Service<
         return found?.files.get(name)
       }),
       package: packaged,
-      command: Effect.map(packaged, (path) => (path === undefined ? "npx ct-agent" : bringing)),
+      command: Effect.map(packaged, (path) => (path === undefined ? "npx --yes ct-agent" : bringing)),
       installing: Effect.map(listed, (releases) =>
         releases.at(0)?.files.has(manifestName) === true ? `curl -fsSL ${origin}/install.sh | sh` : undefined
       ),

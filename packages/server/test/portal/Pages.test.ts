@@ -366,7 +366,7 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages
       for (const port of ["1", "65535"]) {
         const { headers, status, text } = yield* post(ada, path, { port })
         assert.deepStrictEqual([status, headers.get("cache-control")], [200, "no-store"])
-        assert.match(text, new RegExp(`CT_AGENT_ORIGIN=127\\.0\\.0\\.1:${port} npx ct-agent`, "u"))
+        assert.match(text, new RegExp(`CT_AGENT_ORIGIN=127\\.0\\.0\\.1:${port} npx --yes ct-agent`, "u"))
         const token = /CT_BOOTSTRAP=([0-9a-f]{64}) /u.exec(text)?.[1]
         const [shown = "", file = ""] = text.split("<details>")
         assert.notMatch(shown, /CT_AGENT_TOKEN|CT_AGENT_JOIN_TOKEN/u, "no lasting secret beside the line")
