@@ -95,6 +95,11 @@ export const browserRoutes: Readonly<
   "GET /portal/account": ["Balance, sessions, service accounts, payments, own audit log.", "tab"],
 
   "POST /portal/tunnels": ["Makes a tunnel.", "name", "kind"],
+  "POST /portal/tunnels/bulk": [
+    "Requires a login at the chosen tunnels, or none, or deletes them.",
+    "action",
+    "confirm"
+  ],
   "POST /portal/tunnels/:id/rename": ["Renames it.", "name"],
   "POST /portal/tunnels/:id/delete": ["Deletes it; its token never works again."],
   "POST /portal/tunnels/:id/install": ["Shows a line for an agent, with a token that works once.", "port"],

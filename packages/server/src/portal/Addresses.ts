@@ -26,6 +26,7 @@ export type PagePath = (typeof pages)[number]
 
 export const forms = [
   "/portal/tunnels",
+  "/portal/tunnels/bulk",
   "/portal/tunnels/:id/rename",
   "/portal/tunnels/:id/delete",
   "/portal/tunnels/:id/install",

@@ -9,6 +9,7 @@ import { Settings } from "../settings/Settings.ts"
 import * as AccountPages from "./AccountPages.ts"
 import * as Addresses from "./Addresses.ts"
 import * as BridgeForms from "./BridgeForms.ts"
+import * as BulkForm from "./BulkForm.ts"
 import * as ChannelForms from "./ChannelForms.ts"
 import * as ChannelPages from "./ChannelPages.ts"
 import { serve, type Submit } from "./Forms.ts"
@@ -99,6 +100,7 @@ const addMembers = Effect.fnUntraced(function* (router: Router, { forMembers }: 
   const forms = {
     ...tunnels.forms,
     ...(yield* TunnelForms.make),
+    ...(yield* BulkForm.make),
     ...bridges.forms,
     ...account.forms,
     ...(yield* ChannelForms.make),

@@ -31,6 +31,7 @@ const webhook_url = "http://127.0.0.1:1/hook"
 
 /** Forms that make nothing, or nothing beside what is there: what is in the database after two is what is after one. */
 const repeatable: ReadonlyArray<string> = [
+  "/portal/tunnels/bulk",
   ...[
     "rename",
     "delete",

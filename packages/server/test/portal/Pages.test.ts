@@ -205,6 +205,35 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages
     })
   )
 
+  it.effect("act on several ticked tunnels at once, and delete them only when they ask again", () =>
+    Effect.gen(function* () {
+      const bea = person("bulk-bea")
+      const made = yield* Effect.forEach(["one", "two", "three"], (name) => ask(bea, "/me/tunnels", { name }))
+      const [a = "", b = "", c = ""] = made.map(({ body }) => String(body["id"]))
+      const bulk = (form: Readonly<Record<string, string>>) => post(bea, "/portal/tunnels/bulk", form)
+      const isGated = (id: string) => Effect.map(ask(bea, `/me/tunnels/${id}`), ({ body }) => body["require_login"])
+      const list = yield* open(bea, "/portal/tunnels")
+      for (const id of [a, b, c]) assert.include(list.text, `form="bulk" name="${id}" value="1"`)
+      assert.strictEqual((yield* bulk({ action: "login-on" })).status, 400)
+      assert.strictEqual((yield* bulk({ action: "burn", [a]: "1" })).status, 400)
+      const foreign = String((yield* ask(person("bulk-bob"), "/me/tunnels", { name: "his" })).body["id"])
+      assert.strictEqual((yield* bulk({ action: "login-on", [a]: "1", [foreign]: "1" })).status, 404)
+      assert.isFalse(yield* isGated(a), "nothing is changed where one is another's")
+      const gated = yield* bulk({ action: "login-on", [a]: "1", [b]: "1" })
+      assert.deepStrictEqual([gated.status, gated.location], [303, "/portal/tunnels"])
+      assert.deepStrictEqual([yield* isGated(a), yield* isGated(b), yield* isGated(c)], [true, true, false])
+      const asked = yield* bulk({ action: "delete", [a]: "1", [b]: "1" })
+      assert.strictEqual(asked.status, 200)
+      assert.include(asked.text, english.bulkDelete(2))
+      assert.strictEqual((yield* ask(bea, `/me/tunnels/${a}`)).status, 200)
+      assert.strictEqual((yield* bulk({ action: "delete", [a]: "1", [b]: "1", confirm: "1" })).status, 303)
+      assert.deepStrictEqual(
+        yield* Effect.forEach([a, b, c], (id) => Effect.map(ask(bea, `/me/tunnels/${id}`), ({ status }) => status)),
+        [404, 404, 200]
+      )
+    })
+  )
+
   it.effect("create a tunnel once however often its form is sent, within the account's limit", () =>
     Effect.gen(function* () {
       const cleo = person("cleo")

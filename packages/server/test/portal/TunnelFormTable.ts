@@ -23,6 +23,8 @@ export const tunnelForms = ({ channel }: Place) => {
       ],
       free: ["kind"]
     },
+    // What it acts on is ticked in the list.
+    "/portal/tunnels/bulk": { ways: [], free: ["action", "confirm"] },
     "/portal/tunnels/:id/rename": {
       ways: [{ given: { name: "new" }, refuses: { name: names(60) }, accepts: { name: ["n", "x".repeat(60)] } }]
     },

@@ -110,6 +110,7 @@ table .name:hover { text-decoration: underline; color: var(--ink); }
 .name.mono { font-size: 0.8125rem; }
 .tunnels td, .tunnels tbody th { padding: 7px 9px; white-space: nowrap; }
 .tunnels :is(td, th):first-child { padding-left: var(--s5); } .tunnels :is(td, th):last-child { padding-right: var(--s5); }
+.tunnels .tick { width: 1%; } .bulk .soft { margin-left: auto; }
 .tunnels .main-cell { width: 100%; max-width: 0; }
 .tunnels .main-cell .name, .tunnels .main-cell small { overflow: hidden; text-overflow: ellipsis; }
 .tunnels .main-cell .row { flex-wrap: nowrap; min-width: 0; }

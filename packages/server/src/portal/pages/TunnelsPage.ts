@@ -3,6 +3,7 @@ import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import type { TokenSums } from "@catenet/domain/tunnels/TunnelTraffic"
 import { type Markup, markup } from "@catenet/platform/Markup"
+import * as BulkForm from "../BulkForm.ts"
 import { mode, shortState } from "../shell/AgentState.ts"
 import { callout, choice, field, type Refused } from "../shell/Field.ts"
 import { icon, type Mark, mark } from "../shell/Icons.ts"
@@ -37,10 +38,15 @@ const about = (texts: Texts, { hostname, name, owned, require_login }: Tunnel, r
       : [])
   ].join(" · ")
 
-const row = (texts: Texts, tunnel: Tunnel, { now, reach, sums }: Pick<Facts, "reach" | "sums" | "now">) => {
+const row = (
+  texts: Texts,
+  tunnel: Tunnel,
+  { now, reach, sums }: Pick<Facts, "reach" | "sums" | "now">,
+  ticks: boolean
+) => {
   const { hostname, id, name, owned } = tunnel
   const found = reach.get(id)
-  return markup`<tr><td class="state-cell">${shortState(texts, found, now, owned ? id : undefined)}</td>
+  return markup`<tr>${ticks ? markup`<td class="tick">${owned ? BulkForm.box(texts, tunnel) : undefined}</td>` : undefined}<td class="state-cell">${shortState(texts, found, now, owned ? id : undefined)}</td>
     <th scope="row" class="main-cell"><span class="two"><a class="name mono" href="/portal/tunnels/${id}" title="${hostname ?? name}">${hostname ?? name}</a><small>${about(texts, tunnel, found)}</small></span></th>
     <td class="mode-cell">${mode(texts, tunnel)}</td><td class="figure" data-label="${texts.visitorsOf30}">${visitorsText(texts, sums.get(id))}</td><td class="figure" data-label="${texts.carriedOf30}">${carriedText(texts, sums.get(id))}</td></tr>`
 }
@@ -82,17 +88,20 @@ const foot = (texts: Texts, { isFirst, next, total, tunnels }: Facts) =>
     isFirst ? undefined : markup`<a href="/portal/tunnels">${texts.first}</a>`
   }${next === undefined ? undefined : markup`<a rel="next" href="${next}">${texts.next}</a>`}</span></footer>`
 
-const list = (texts: Texts, facts: Facts) =>
-  markup`<section class="panel list" aria-label="${texts.tunnels}">${filters(texts, facts)}${
+/** Where there are several, some of them can be ticked. */
+const list = (texts: Texts, facts: Facts) => {
+  const ticks = facts.tunnels.filter(({ owned }) => owned).length > 1
+  return markup`<section class="panel list" aria-label="${texts.tunnels}">${filters(texts, facts)}${
     facts.tunnels.length === 0
       ? markup`<p class="pad soft">${facts.query.q === "" && facts.query.state === "all" ? texts.noFurtherTunnels : texts.nothingFound} <a href="/portal/tunnels">${texts.showAll}</a></p>`
       : markup`<table class="tunnels"><caption class="hidden">${texts.tunnels}</caption>
-    <thead><tr>${sorted(facts, "state", texts.columnState)}${sorted(facts, "name", texts.addressTitle)}
+    <thead><tr>${ticks ? markup`<td></td>` : undefined}${sorted(facts, "state", texts.columnState)}${sorted(facts, "name", texts.addressTitle)}
       <th scope="col">${texts.columnMode}</th><th class="figure" scope="col">${texts.visitorsOf30}</th>
       <th class="figure" scope="col">${texts.carriedOf30}</th></tr></thead>
-    <tbody>${facts.tunnels.map((tunnel) => row(texts, tunnel, facts))}</tbody>
-  </table>${foot(texts, facts)}`
+    <tbody>${facts.tunnels.map((tunnel) => row(texts, tunnel, facts, ticks))}</tbody>
+  </table>${ticks ? BulkForm.bar(texts) : undefined}${foot(texts, facts)}`
   }</section>`
+}
 
 /** What a new tunnel is for; `tls` is a TCP service whose TLS the edge ends. */
 export const kinds = ["http", "tcp", "tls", "udp"] as const

@@ -129,6 +129,13 @@ export const text = `"use strict";
     addEventListener("pagehide", () => events.close());
   }
 
+  for (const form of all("[data-bulk]")) {
+    const boxes = all('input[form="' + form.id + '"]');
+    const show = () => { form.hidden = !boxes.some(({ checked }) => checked); };
+    for (const box of boxes) box.addEventListener("change", show);
+    show();
+  }
+
   for (const control of all(".switch")) {
     const { form } = control;
     form.querySelector("button").hidden = true;

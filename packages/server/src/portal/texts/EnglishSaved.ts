@@ -4,6 +4,7 @@ import type { TextsOf } from "./TextsOf.ts"
 export const savedTexts = {
   saved: {
     "/portal/tunnels": "The tunnel is created. Open it to connect an agent.",
+    "/portal/tunnels/bulk": "Done for the chosen tunnels.",
     "/portal/tunnels/:id/rename": "The name is changed.",
     "/portal/tunnels/:id/delete": "The tunnel is deleted.",
     "/portal/tunnels/:id/require-login": "Saved: Login required.",

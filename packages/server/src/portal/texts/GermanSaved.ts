@@ -4,6 +4,7 @@ import type { SavedTexts } from "./EnglishSaved.ts"
 export const savedTexts: SavedTexts = {
   saved: {
     "/portal/tunnels": "Der Tunnel ist angelegt. Auf seiner Seite lässt sich ein Agent verbinden.",
+    "/portal/tunnels/bulk": "Für die gewählten Tunnel erledigt.",
     "/portal/tunnels/:id/rename": "Der Name ist geändert.",
     "/portal/tunnels/:id/delete": "Der Tunnel ist gelöscht.",
     "/portal/tunnels/:id/require-login": "Gespeichert: Anmeldung verlangt.",

@@ -140,6 +140,10 @@ export const looked = (facts: Facts): ReadonlyArray<readonly [as: As, looks: Rea
           await page.locator("dialog").waitFor()
         }),
         look("tunnels", "/portal/tunnels"),
+        look("tunnels-ticked", "/portal/tunnels", async (page) => {
+          for (const box of await page.locator(".tick input").all()) await box.check()
+          await page.locator("#bulk").waitFor()
+        }),
         look("tunnel", tunnel),
         look("tunnel-login", other),
         look("tunnel-access", `${other}?tab=access`),
