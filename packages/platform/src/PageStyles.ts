@@ -71,6 +71,7 @@ main { width: 100%; max-width: 440px; margin: auto; padding: 32px; background: v
   border-radius: 12px; box-shadow: var(--shadow-float) }
 h1 { font-size: 24px; line-height: 1.25; font-weight: 650; margin: 0 0 16px; overflow-wrap: anywhere }
 p { margin: 0; color: var(--soft) }
+.site { margin-bottom: 8px; color: var(--ink); font: 600 14px var(--mono); overflow-wrap: anywhere }
 a { color: var(--accent) }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px }`
 

@@ -11,14 +11,26 @@ export type Reader = Language | undefined
 export const readerOf = (accept: string | undefined, acceptLanguage: string | undefined): Reader =>
   /\btext\/html\b/iu.test(accept ?? "") ? (preferred(acceptLanguage, ["en", "de"]) ?? "en") : undefined
 
-/** The same by fields in their order. */
-export const readerOfFields = (fields: ReadonlyArray<{ readonly key: string; readonly value: string }>): Reader => {
+/** The name of the site as the request has it, without its port; a page names it. */
+export const siteOf = (authority: string | undefined): string | undefined =>
+  /^([a-z0-9.-]{1,253})(?::\d{1,5})?$/iu.exec(authority ?? "")?.[1]
+
+type Fields = ReadonlyArray<{ readonly key: string; readonly value: string }>
+
+export const siteOfFields = (fields: Fields): string | undefined =>
+  siteOf(fields.find(({ key }) => key === "host")?.value)
+
+/** The reader by fields in their order. */
+export const readerOfFields = (fields: Fields): Reader => {
   const valueOf = (name: string) => fields.find(({ key }) => key === name)?.value
   return readerOf(valueOf("accept"), valueOf("accept-language"))
 }
 
-/** The same by what has come of a request head, as latin-1 text. */
-export const readerOfHead = (head: string): Reader => {
+/** Of what has come of a request head, as latin-1 text. */
+export const fieldsOfHead = (head: string): Fields => {
   const [fields = ""] = head.split("\r\n\r\n", 1)
-  return readerOfFields(fields.split("\r\n").flatMap((line) => parseField(line) ?? []))
+  return fields.split("\r\n").flatMap((line) => parseField(line) ?? [])
 }
+
+export const readerOfHead = (head: string): Reader => readerOfFields(fieldsOfHead(head))
+export const siteOfHead = (head: string): string | undefined => siteOfFields(fieldsOfHead(head))

@@ -1,5 +1,5 @@
 /**
- * The few answers that the proxy gives itself, in the place of the origin. Nothing of the visitor is echoed. A person's
+ * The few answers that the proxy gives itself, in the place of the origin. Nothing of the visitor is echoed but the name of the site. A person's
  * browser is shown a page in the shell of the portal, in its language; a program gets the answer that it always got.
  */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
@@ -57,15 +57,20 @@ const page = (title: string, sentence: string | Markup): string =>
 </html>
 `.text
 
-const shown = (language: Language, [title, sentence]: Sentences[Language]): string =>
-  panelPage({ language, title, sheet: shellSheet, panel: markup`<p>${sentence}</p>` })
+const shown = (language: Language, [title, sentence]: Sentences[Language], site: string | undefined): string =>
+  panelPage({
+    language,
+    title,
+    sheet: shellSheet,
+    panel: markup`${site === undefined ? undefined : markup`<p class="site">${site}</p>`}<p>${sentence}</p>`
+  })
 
-/** The answer as this reader gets it. */
-export const readBy = (answer: ProxyResponse, reader: Reader): ProxyResponse => {
+/** The answer as this reader gets it; a page names the site that was asked for. */
+export const readBy = (answer: ProxyResponse, reader: Reader, site?: string): ProxyResponse => {
   const { fields, sentences, status } = answer
   if (reader === undefined || sentences === undefined) return answer
   const type = { "Content-Type": "text/html; charset=utf-8", "Content-Language": reader }
-  return { status, fields: { ...fields, ...type }, body: Buffer.from(shown(reader, sentences[reader]), "utf8") }
+  return { status, fields: { ...fields, ...type }, body: Buffer.from(shown(reader, sentences[reader], site), "utf8") }
 }
 
 /** The English page for programs, and for people the page of their language. */

@@ -4,7 +4,7 @@
  * for later requests of the same client. What is not HTTP/1.1 is refused, because it names no path.
  */
 import { Socket } from "@catenet/platform/Sockets"
-import { readerOfHead } from "@catenet/proxy/internal/ContentNegotiation"
+import { readerOfHead, siteOfHead } from "@catenet/proxy/internal/ContentNegotiation"
 import { maxHead } from "@catenet/proxy/internal/http1/RequestHead"
 import { http1, plainResponse, type ProxyResponse, readBy } from "@catenet/proxy/internal/ProxyPages"
 import { ResponseTracker } from "@catenet/wire/http/ResponseTracker"
@@ -291,7 +291,7 @@ export class RoutedConnection extends Socket {
       exchange.line.socket.destroy()
     }
     if (exchange?.hasAnswer === true) return void this.destroy()
-    const bytes = http1(readBy(page, readerOfHead(head)), methodOf(head))
+    const bytes = http1(readBy(page, readerOfHead(head), siteOfHead(head)), methodOf(head))
     this.#answered += bytes.length
     this.push(bytes)
     this.#close()

@@ -8,7 +8,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect } from "node:http2"
 import { connect as connectTls } from "node:tls"
-import { readerOf, readerOfHead } from "../../../proxy/src/ContentNegotiation.ts"
+import { readerOf, readerOfHead, siteOf } from "../../../proxy/src/ContentNegotiation.ts"
 import * as ProxyPages from "../../../proxy/src/ProxyPages.ts"
 
 const host = "app.zone.test"
@@ -80,6 +80,10 @@ describe("the edge's own pages", () => {
     const head = `GET / HTTP/1.1\r\nHost: a\r\nACCEPT: ${browser}\r\nAccept-Language: de\r\n\r\n`
     assert.strictEqual(readerOfHead(head), "de")
     assert.strictEqual(readerOfHead("GET / HTTP/1.1\r\nAccept: */*\r\n\r\nAccept: text/html"), undefined)
+    assert.deepStrictEqual(
+      ["a.example:8443", "a.example", "<b>", "a b", undefined].map((authority) => siteOf(authority)),
+      ["a.example", "a.example", undefined, undefined, undefined]
+    )
     assert.strictEqual(readerOfHead("\u0000\r\n: x\r\nAccept"), undefined)
   })
 
@@ -96,6 +100,7 @@ describe("the edge's own pages", () => {
         })
       const german = yield* get(`Accept: ${browser}\r\nAccept-Language: de\r\n`)
       assert.match(german, /^HTTP\/1\.1 502 Bad Gateway\r\n[^]*Content-Language: de\r\n[^]*Dieser Dienst ist offline/u)
+      assert.include(german, `<p class="site">${host}</p>`)
       const machine = yield* get("Accept: */*\r\nAccept-Language: de\r\n")
       assert.strictEqual(
         machine,

@@ -5,7 +5,7 @@
 import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import { Effect } from "effect"
 import type { TLSSocket } from "node:tls"
-import { readerOfHead } from "../ContentNegotiation.ts"
+import { readerOfHead, siteOfHead } from "../ContentNegotiation.ts"
 import { type ProxyResponse, http1, readBy } from "../ProxyPages.ts"
 
 const headBytes = 16_384
@@ -34,7 +34,7 @@ const drainHead = (socket: TLSSocket): Effect.Effect<string> =>
 export const send = Effect.fn("FinalResponse.send")(function* (socket: TLSSocket, answer: ProxyResponse) {
   const head = yield* drainHead(socket)
   yield* Effect.sync(() => {
-    socket.end(http1(readBy(answer, readerOfHead(head))))
+    socket.end(http1(readBy(answer, readerOfHead(head), siteOfHead(head))))
     closeGracefully(socket)
   })
 })

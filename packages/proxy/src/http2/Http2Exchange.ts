@@ -19,7 +19,7 @@ import type { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
 import { Result } from "effect"
 import type { IncomingMessage, RequestOptions } from "node:http"
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2"
-import { readerOf } from "../ContentNegotiation.ts"
+import { readerOf, siteOf } from "../ContentNegotiation.ts"
 import { editHeaders } from "../FieldEdits.ts"
 import { isTrailer } from "../FieldNames.ts"
 import { safeMethods, type Visitor } from "../http1/RequestHead.ts"
@@ -35,7 +35,11 @@ export class NoAgentServes extends Error {}
 /** Answers in the place of the origin, or tears an answer that has begun. */
 export const respond = (stream: ServerHttp2Stream, asked: IncomingHttpHeaders, answer: ProxyResponse) => {
   if (stream.destroyed || stream.headersSent) return tear(stream)
-  const { body, fields, status } = readBy(answer, readerOf(asked.accept, asked["accept-language"]))
+  const { body, fields, status } = readBy(
+    answer,
+    readerOf(asked.accept, asked["accept-language"]),
+    siteOf(asked[":authority"])
+  )
   stream.respond({ ":status": status, ...fields, "content-length": body.length })
   stream.end(asked[":method"] === "HEAD" ? undefined : body)
 }
