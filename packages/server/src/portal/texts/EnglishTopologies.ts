@@ -11,7 +11,7 @@ export const topologiesTexts = {
     "A topology says which agents are linked. Each link admits both of its ends to a channel of their own.",
   topologiesNoneText: "From your channels, by hand, or suggested: a topology keeps it in one picture.",
   topologyName: "Name of the topology",
-  topologyNameHint: "You and those it is shared with see it; the public page does not show it.",
+  topologyNameHint: "You and those it is shared with see its name; the public page does not show it.",
   topologySince: "Made",
   topologiesFound: (count: number) => `${figure(count)} ${count === 1 ? "topology" : "topologies"}`,
   overlayModes: {

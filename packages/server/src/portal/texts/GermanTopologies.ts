@@ -11,7 +11,7 @@ export const topologiesTexts: TopologiesTexts = {
     "Eine Topologie sagt, welche Agenten verbunden sind. Jede Verbindung lässt ihre beiden Enden in einen eigenen Kanal.",
   topologiesNoneText: "Aus Kanälen, von Hand oder vorgeschlagen: eine Topologie hält es in einem Bild fest.",
   topologyName: "Name der Topologie",
-  topologyNameHint: "Ihn sieht, mit wem sie geteilt ist; die öffentliche Seite zeigt ihn nicht.",
+  topologyNameHint: "Den Namen sieht, mit wem sie geteilt ist; die öffentliche Seite zeigt ihn nicht.",
   topologySince: "Angelegt",
   topologiesFound: (count: number) => `${figure(count)} ${count === 1 ? "Topologie" : "Topologien"}`,
   overlayModes: {
