@@ -27,7 +27,7 @@ export const readerOfFields = (fields: Fields): Reader => {
 }
 
 /** Of what has come of a request head, as latin-1 text. */
-export const fieldsOfHead = (head: string): Fields => {
+const fieldsOfHead = (head: string): Fields => {
   const [fields = ""] = head.split("\r\n\r\n", 1)
   return fields.split("\r\n").flatMap((line) => parseField(line) ?? [])
 }

@@ -3,7 +3,6 @@ import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import type { TokenSums } from "@catenet/domain/tunnels/TunnelTraffic"
 import { type Markup, markup } from "@catenet/platform/Markup"
-import * as BulkForm from "../BulkForm.ts"
 import { mode, shortState } from "../shell/AgentState.ts"
 import { callout, choice, field, type Refused } from "../shell/Field.ts"
 import { icon, type Mark, mark } from "../shell/Icons.ts"
@@ -38,6 +37,35 @@ const about = (texts: Texts, { hostname, name, owned, require_login }: Tunnel, r
       : [])
   ].join(" · ")
 
+/** What can be done with the tunnels that are ticked. */
+export const bulkActions = ["login-on", "login-off", "delete"] as const
+
+/** The form is not around the table: its boxes name it. */
+const bulkId = "bulk"
+
+/** Of a row of the list. */
+const box = (texts: Texts, { hostname, id: tunnel, name }: Tunnel): Markup =>
+  markup`<input type="checkbox" form="${bulkId}" name="${tunnel}" value="1" aria-label="${texts.chooseNamed(hostname ?? name)}">`
+
+const bar = (texts: Texts): Markup =>
+  markup`<form class="bulk" id="${bulkId}" method="post" action="/portal/tunnels/bulk" data-bulk>${bulkActions.map(
+    (action) =>
+      markup`<button name="action" value="${action}"${action === "delete" ? markup` class="danger"` : undefined}>${texts.bulkActions[action]}</button>`
+  )}<span class="soft small">${texts.bulkHint}</span></form>`
+
+/** Asks once more before the chosen tunnels are deleted. */
+export const bulkDelete = (texts: Texts, tunnels: ReadonlyArray<Tunnel>): Page => ({
+  title: texts.bulkDelete(tunnels.length),
+  area: "tunnels",
+  crumbs: [["/portal/tunnels", texts.tunnels]],
+  main: markup`<section class="panel danger-zone narrow-page"><header><h1>${texts.bulkDelete(tunnels.length)}</h1></header>
+    <form class="pad" method="post" action="/portal/tunnels/bulk"><ul class="plain">${tunnels.map(
+      (tunnel) =>
+        markup`<li class="mono">${tunnel.hostname ?? tunnel.name}<input type="hidden" name="${tunnel.id}" value="1"></li>`
+    )}</ul><p class="soft">${texts.deleteText}</p><input type="hidden" name="confirm" value="1">
+      <p class="row"><button class="danger" name="action" value="delete">${icon("warning")}${texts.bulkDelete(tunnels.length)}</button><a class="button" href="/portal/tunnels">${texts.cancel}</a></p></form></section>`
+})
+
 const row = (
   texts: Texts,
   tunnel: Tunnel,
@@ -46,7 +74,7 @@ const row = (
 ) => {
   const { hostname, id, name, owned } = tunnel
   const found = reach.get(id)
-  return markup`<tr>${ticks ? markup`<td class="tick">${owned ? BulkForm.box(texts, tunnel) : undefined}</td>` : undefined}<td class="state-cell">${shortState(texts, found, now, owned ? id : undefined)}</td>
+  return markup`<tr>${ticks ? markup`<td class="tick">${owned ? box(texts, tunnel) : undefined}</td>` : undefined}<td class="state-cell">${shortState(texts, found, now, owned ? id : undefined)}</td>
     <th scope="row" class="main-cell"><span class="two"><a class="name mono" href="/portal/tunnels/${id}" title="${hostname ?? name}">${hostname ?? name}</a><small>${about(texts, tunnel, found)}</small></span></th>
     <td class="mode-cell">${mode(texts, tunnel)}</td><td class="figure" data-label="${texts.visitorsOf30}">${visitorsText(texts, sums.get(id))}</td><td class="figure" data-label="${texts.carriedOf30}">${carriedText(texts, sums.get(id))}</td></tr>`
 }
@@ -99,7 +127,7 @@ const list = (texts: Texts, facts: Facts) => {
       <th scope="col">${texts.columnMode}</th><th class="figure" scope="col">${texts.visitorsOf30}</th>
       <th class="figure" scope="col">${texts.carriedOf30}</th></tr></thead>
     <tbody>${facts.tunnels.map((tunnel) => row(texts, tunnel, facts, ticks))}</tbody>
-  </table>${ticks ? BulkForm.bar(texts) : undefined}${foot(texts, facts)}`
+  </table>${ticks ? bar(texts) : undefined}${foot(texts, facts)}`
   }</section>`
 }
 
