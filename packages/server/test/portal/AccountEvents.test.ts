@@ -31,7 +31,7 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("event
         values (${id}, 'vera@a.example', '', ${now}, 'b')`
       yield* sql`insert into issuance_failures (hostname, ca, reason, detail, at, retry_at)
         values (${host}, 'ca', 'caa', 'CAA <i>forbids</i>', ${now}, ${now})`
-      yield* sql`update hosts set status = 'gruen' where hostname = ${host}`
+      yield* sql`update hosts set status = 'gruen', claim = null, queued_at = null, retry_at = null where hostname = ${host}`
       const { text } = yield* get(page)
       for (const action of ["tunnel_up", "tunnel_down", "access_asked", "certificate_refused", "host_gruen"] as const)
         assert.strictEqual(text.split(`<b>${english.eventActions[action]}</b>`).length, 2, action)
@@ -69,7 +69,7 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("event
       yield* get("/portal/account")
       yield* sql`insert into account_events (subject, at, kind, action, about, name)
         select 'events-pat', ${now} - n * 60, 'outage', 'tunnel_up', ${"ab".repeat(16)}, 'n' || n || '.example'
-        from generate_series(1, 60) n`
+        from generate_series(60, 1, -1) n`
       const first = (yield* get(page)).text
       const next = /rel="next" href="([^"]+)"/u.exec(first)?.[1]?.replaceAll("&#38;", "&") ?? ""
       const names = (text: string) => [...text.matchAll(/>(n\d+)\.example</gu)].map(([, name]) => name)

@@ -138,15 +138,16 @@ layer(server(variables).pipe(Layer.provide(counting)), { excludeTestServices: tr
         seen.length = 0
         yield* ticked(4)
         const background = new Set(seen.map(({ text }) => text))
-        for (const path of [
-          `/portal/events?tunnels=${many.ids.join(",")}`,
-          `/portal/events?tunnels=${many.ids.join(",")}`,
-          `/portal/events?topology=${many.topology.id}&seen=x`,
-          `/net/${many.topology.net}/events?seen=x`
-        ]) {
+        // What a stream asks once, when it opens, is behind it with these words.
+        for (const [path, opened] of [
+          [`/portal/events?tunnels=${many.ids.join(",")}`, "\n"],
+          [`/portal/events?tunnels=${many.ids.join(",")}`, "\n"],
+          [`/portal/events?topology=${many.topology.id}&seen=x`, "event: topology"],
+          [`/net/${many.topology.net}/events?seen=x`, "event: topology"]
+        ] as const) {
           const stream = yield* openStream(path, headers)
           assert.strictEqual(stream.status, 200, path)
-          yield* stream.until("\n")
+          yield* stream.until(opened)
         }
         /** What came again and again in four ticks, and does not without them. */
         const polled = Effect.gen(function* () {
