@@ -17,9 +17,6 @@ export const siteOf = (authority: string | undefined): string | undefined =>
 
 type Fields = ReadonlyArray<{ readonly key: string; readonly value: string }>
 
-export const siteOfFields = (fields: Fields): string | undefined =>
-  siteOf(fields.find(({ key }) => key === "host")?.value)
-
 /** The reader by fields in their order. */
 export const readerOfFields = (fields: Fields): Reader => {
   const valueOf = (name: string) => fields.find(({ key }) => key === name)?.value
@@ -33,4 +30,5 @@ const fieldsOfHead = (head: string): Fields => {
 }
 
 export const readerOfHead = (head: string): Reader => readerOfFields(fieldsOfHead(head))
-export const siteOfHead = (head: string): string | undefined => siteOfFields(fieldsOfHead(head))
+export const siteOfHead = (head: string): string | undefined =>
+  siteOf(fieldsOfHead(head).find(({ key }) => key === "host")?.value)

@@ -8,7 +8,7 @@ import { dropLateBody } from "@catenet/wire/transport/LateBody"
 import { closeGracefully, cutUnfinished } from "@catenet/wire/transport/LingeringClose"
 import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
-import { readerOfFields, siteOfFields } from "../ContentNegotiation.ts"
+import { readerOfFields, siteOf } from "../ContentNegotiation.ts"
 import type { AskGate, GateVerdict } from "../GateVerdict.ts"
 import { type ProxyResponse, http1, plainResponse, readBy, silentPage } from "../ProxyPages.ts"
 import { FirstAdmission } from "./FirstAdmission.ts"
@@ -294,7 +294,7 @@ export class ForwardedStream extends Duplex {
 
   /** Answers in the place of the origin, as the final response; the visitor's connection closes after it. */
   #respond(answer: ProxyResponse) {
-    const { fields = [], method } = this.#lastRequest ?? {}
-    this.#leave(http1(readBy(answer, readerOfFields(fields), siteOfFields(fields)), method))
+    const { fields = [], host, method } = this.#lastRequest ?? {}
+    this.#leave(http1(readBy(answer, readerOfFields(fields), siteOf(host)), method))
   }
 }

@@ -52,6 +52,7 @@ const list = (texts: Texts, found: ReadonlyArray<Found>): Markup =>
 const page = (texts: Texts, q: string, found: ReadonlyArray<Found>): Page => ({
   title: texts.searchAll,
   main: markup`<div class="head"><div><h1>${q === "" ? texts.searchAll : texts.foundFor(q)}</h1></div></div>
+    <form class="search" role="search" method="get" action="/portal/search?" aria-label="${texts.find}">${icon("search")}<label for="q" class="hidden">${texts.searchAll}</label><input id="q" name="q" type="search" value="${q}"><button class="hidden">${texts.find}</button></form>
     <section class="panel narrow-page" id="found" aria-label="${texts.searchAll}">${list(texts, found)}</section>`
 })
 

@@ -56,7 +56,7 @@ export const pageLayouts = `
   .rail-foot { flex: 1; margin: 0; border: 0; padding: 0; }
   .who { position: static; } .who summary { width: 100%; }
   .who-menu { position: absolute; right: 0; left: 0; bottom: 100%; max-height: 70vh; overflow-y: auto; padding: var(--s3) var(--s4); background: var(--raised); border-top: 1px solid var(--line); box-shadow: var(--shadow-float); }
-  .who-menu .nav a { min-height: 44px; } .narrow { display: block; } .narrow.nav { display: grid; }
+  .who-menu .nav a { min-height: 44px; } .narrow { display: block; } .button.narrow { display: inline-flex; } .narrow.nav { display: grid; }
   .bar { padding: 0 var(--s4); gap: var(--s2); }
   .bar .bar-end { flex: none; } .bar .bar-end .button { white-space: nowrap; overflow-wrap: normal; }
   .bar .search, .bar .hide { display: none; } .bar-end { margin-left: auto; }
@@ -86,7 +86,7 @@ export const pageLayouts = `
   .door .panel { padding: var(--s5); }
   table, tbody, tfoot, tr, td, tbody th, tfoot th { display: block; }
   .tunnels tr { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 4px var(--s3); padding: var(--s3) var(--s4); align-items: start; }
-  .tunnels tr > .tick { grid-area: 2 / 2; justify-self: end; } .tunnels tr:has(> .tick:not(:empty)) > .mode-cell { grid-area: 2 / 1; } .tick input[type="checkbox"] { width: 22px; height: 22px; }
+  .tunnels tr > .tick { grid-area: 3 / 2 / 5 / 3; place-self: center end; } .tunnels tr:has(> .tick) > td.figure:not(.tick) { grid-column: 1 / 2; } .tick input[type="checkbox"] { width: 22px; height: 22px; }
   .tunnels thead { display: none; } .tunnels tr > td.figure { grid-column: 1 / 3; }
   .tunnels tr > .main-cell { grid-area: 1 / 1; } .tunnels tr > .state-cell { grid-area: 1 / 2; } .tunnels .state-cell .two { justify-items: end; } .tunnels tr > .mode-cell { grid-area: 2 / 1 / 3 / 3; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }

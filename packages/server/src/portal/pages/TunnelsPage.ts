@@ -48,10 +48,10 @@ const box = (texts: Texts, { hostname, id: tunnel, name }: Tunnel): Markup =>
   markup`<input type="checkbox" form="${bulkId}" name="${tunnel}" value="1" aria-label="${texts.chooseNamed(hostname ?? name)}">`
 
 const bar = (texts: Texts): Markup =>
-  markup`<form class="bulk" id="${bulkId}" method="post" action="/portal/tunnels/bulk" data-bulk>${bulkActions.map(
+  markup`<div><form class="bulk" id="${bulkId}" method="post" action="/portal/tunnels/bulk" data-bulk>${bulkActions.map(
     (action) =>
       markup`<button name="action" value="${action}"${action === "delete" ? markup` class="danger"` : undefined}>${texts.bulkActions[action]}</button>`
-  )}<span class="soft small">${texts.bulkHint}</span></form>`
+  )}<span class="soft small">${texts.bulkHint}</span></form></div>`
 
 /** Asks once more before the chosen tunnels are deleted. */
 export const bulkDelete = (texts: Texts, tunnels: ReadonlyArray<Tunnel>): Page => ({

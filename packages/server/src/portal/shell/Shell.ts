@@ -103,7 +103,7 @@ const bar = ({ notices, texts }: Reader, { crumbs = [], here, title, tools }: Pa
       ? searching(texts)
       : markup`<nav class="bar-search bar-end" aria-label="${here ?? title}">${tools}</nav>`
   }
-    <nav class="bar-end" aria-label="${texts.helpAndNotices}"><a class="button quiet hide" href="/docs">${texts.docs}</a><a class="button quiet" href="/portal/notices">${icon("bell")}<span class="hidden">${
+    <nav class="bar-end" aria-label="${texts.helpAndNotices}"><a class="button quiet narrow" href="/portal/search">${icon("search")}<span class="hidden">${texts.searchAll}</span></a><a class="button quiet hide" href="/docs">${texts.docs}</a><a class="button quiet" href="/portal/notices">${icon("bell")}<span class="hidden">${
       notices === 0 ? texts.notices : texts.noticesWaiting(notices)
     }</span>${notices === 0 ? undefined : markup`<span class="count" aria-hidden="true">${String(notices)}</span>`}</a></nav></div>`
 
