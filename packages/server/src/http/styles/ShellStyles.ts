@@ -114,7 +114,7 @@ kbd { font: 600 0.6875rem var(--mono); padding: 1px 6px; border: 1px solid var(-
 .languages { display: flex; gap: var(--s2); align-items: center; padding: 0 var(--s2); color: var(--soft); }
 .languages span { font-weight: 620; color: var(--ink); }
 .languages button { min-height: 26px; }
-.narrow { display: none; }
+.narrow, .button.narrow { display: none; }
 .count { min-width: 18px; text-align: center; margin-left: auto; font-size: var(--t-caption); line-height: 18px; color: var(--rot); background: var(--rot-pale); border-radius: 9px; padding: 0 6px; font-weight: 650; }
 .bar .count { margin: 0; }
 .crumbs span[aria-hidden] { color: var(--faint); }
