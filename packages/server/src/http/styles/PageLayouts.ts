@@ -16,7 +16,7 @@ export const pageLayouts = `
 .go { counter-reset: go; } .go > li { counter-increment: go; justify-items: start; } .go pre { width: 100%; }
 .go > li::before { content: counter(go); width: 30px; height: 30px; border-radius: 50%; display: grid; place-items: center; background: var(--accent-pale); color: var(--accent); font-weight: 680; }
 .public .foot { border-top: 1px solid var(--line); } .public .foot > div { max-width: 1160px; margin: 0 auto; padding: var(--s5) var(--s6); display: flex; justify-content: space-between; gap: var(--s2) var(--s5); flex-wrap: wrap; color: var(--soft); font-size: var(--t-small); }
-.door .notice { border: 0; padding: 0; } .door .panel > * + * { margin: 0; }
+.door .notice { border: 0; padding: 0; } .door .panel.pad { gap: var(--s1); }
 .main > section.pad > .seal { display: none; }
 .door { flex: 1; display: grid; place-content: center; justify-items: center; padding: var(--s8) var(--s5); gap: var(--s5); grid-template-columns: minmax(0, 440px); }
 .door .panel { width: 100%; padding: var(--s8); display: grid; gap: var(--s5); box-shadow: var(--shadow-float); }

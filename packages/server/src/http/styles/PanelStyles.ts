@@ -74,7 +74,7 @@ export const panelStyles = `
 .pairs { display: grid; grid-template-columns: fit-content(40%) minmax(0, 1fr); gap: var(--s2) var(--s5); }
 .pairs dt { color: var(--soft); } .pairs dd { min-width: 0; overflow-wrap: anywhere; }
 .notice { padding: var(--s3) var(--s4); border-left: 4px solid var(--accent); } .notice.bad { border-left-color: var(--rot-mark); }
-:is(.pad:not(dl), .flow, .notice, form:not(.row, .setting, .filters, .bulk, .inline-form, .search), details:not(.who, .key, .menu), .more > div) > :not([type="hidden"], .hidden, summary) ~ *, .flow > summary ~ * { margin-top: var(--s3); }
+:is(.pad:not(dl), .flow, .notice, form:not(.row, .setting, .filters, .bulk, .inline-form, .search, .languages), details:not(.who, .key, .menu), .more > div) > :not([type="hidden"], .hidden, summary) ~ *, .flow > summary ~ * { margin-top: var(--s3); }
 .row > *, td form > *, .languages > * { margin-top: 0; }
 :is(form, details) > .row { margin-top: var(--s3); }
 pre { font: 0.8125rem/1.65 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; background: var(--code-ground); color: var(--code-ink); border: 1px solid var(--line); border-radius: var(--radius); padding: var(--s3) var(--s4); margin: 0; user-select: all; }

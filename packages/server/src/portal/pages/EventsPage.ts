@@ -72,8 +72,13 @@ const where = ({ about, action, kind, name }: AccountEvent): Markup | string =>
         ? `${about.slice(0, 8)}…${about.slice(-6)}`
         : about
 
+/** Keys in short; what only programs read is in the file alone. */
+const shortDetail = (detail: string) =>
+  detail.startsWith("{") ? "" : detail.replaceAll(/[0-9a-f]{32,}/gu, (key) => `${key.slice(0, 8)}…${key.slice(-6)}`)
+
 const row = (texts: Texts, event: AccountEvent) => {
-  const { action, at, detail, kind } = event
+  const { action, at, kind } = event
+  const detail = shortDetail(event.detail)
   return markup`<tr><th scope="row"><span class="two"><span>${words(texts, action)}</span>${
     detail === "" ? undefined : markup`<small class="mono">${detail}</small>`
   }</span></th><td data-label="${texts.eventKind}"><span class="row nowrap">${mark(Option.getOrElse(Record.get(marks, action), () => "idle"))}${texts.eventKinds[kind]}</span></td>

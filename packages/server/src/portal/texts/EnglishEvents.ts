@@ -64,7 +64,27 @@ export const eventsTexts = {
     application_ended: "Application disconnected",
     payment_confirmed: "Payment confirmed",
     bootstrap_minted: "Line for an agent made",
-    agent_enrolled: "Agent enrolled"
+    agent_enrolled: "Agent enrolled",
+    tunnel_granted: "Tunnel shared with an account",
+    tunnel_ungranted: "Tunnel no longer shared",
+    tunnel_visitor_allowed: "Visitor let in",
+    tunnel_visitor_disallowed: "Visitor no longer let in",
+    tunnel_certificate_declined: "Certificate declined",
+    tunnel_certificate_wanted: "Certificate wanted again",
+    share_link_redeemed: "Share link opened",
+    join_token_issued: "Token for an agent issued",
+    channel_email_allowed: "Address may claim membership",
+    channel_email_disallowed: "Address may no longer claim membership",
+    channel_taken_over: "Channel taken over",
+    channel_yielded: "Channel given up",
+    topology_edge_added: "Agents linked",
+    topology_edge_removed: "Link removed",
+    topology_operator_bound: "Operator bound",
+    topology_operator_unbound: "Operator unbound",
+    pipeline_published: "Pipeline published",
+    pipeline_withdrawn: "Pipeline withdrawn",
+    directory_agent_registered: "Agent listed in the directory",
+    directory_agent_removed: "Agent removed from the directory"
   }
 }
 

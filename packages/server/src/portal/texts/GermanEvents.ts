@@ -64,6 +64,26 @@ export const eventsTexts: EventsTexts = {
     application_ended: "Anwendung getrennt",
     payment_confirmed: "Zahlung bestätigt",
     bootstrap_minted: "Zeile für einen Agenten erzeugt",
-    agent_enrolled: "Agent aufgenommen"
+    agent_enrolled: "Agent aufgenommen",
+    tunnel_granted: "Tunnel mit einem Konto geteilt",
+    tunnel_ungranted: "Tunnel nicht mehr geteilt",
+    tunnel_visitor_allowed: "Besucher eingelassen",
+    tunnel_visitor_disallowed: "Besucher nicht mehr eingelassen",
+    tunnel_certificate_declined: "Zertifikat abgelehnt",
+    tunnel_certificate_wanted: "Zertifikat wieder gewünscht",
+    share_link_redeemed: "Link zum Teilen geöffnet",
+    join_token_issued: "Token für einen Agenten ausgestellt",
+    channel_email_allowed: "Adresse darf Mitglied werden",
+    channel_email_disallowed: "Adresse darf nicht mehr Mitglied werden",
+    channel_taken_over: "Kanal übernommen",
+    channel_yielded: "Kanal abgegeben",
+    topology_edge_added: "Agenten verbunden",
+    topology_edge_removed: "Verbindung entfernt",
+    topology_operator_bound: "Operator gebunden",
+    topology_operator_unbound: "Operator gelöst",
+    pipeline_published: "Pipeline veröffentlicht",
+    pipeline_withdrawn: "Pipeline zurückgezogen",
+    directory_agent_registered: "Agent ins Verzeichnis aufgenommen",
+    directory_agent_removed: "Agent aus dem Verzeichnis genommen"
   }
 }
