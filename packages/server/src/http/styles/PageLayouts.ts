@@ -56,7 +56,7 @@ export const pageLayouts = `
   .rail-foot { flex: 1; margin: 0; border: 0; padding: 0; }
   .who { position: static; } .who summary { width: 100%; }
   .who-menu { position: absolute; right: 0; left: 0; bottom: 100%; max-height: 70vh; overflow-y: auto; padding: var(--s3) var(--s4); background: var(--raised); border-top: 1px solid var(--line); box-shadow: var(--shadow-float); }
-  .who-menu .nav a { min-height: 44px; } .narrow { display: block; } .button.narrow { display: inline-flex; } .narrow.nav { display: grid; }
+  .who-menu .nav a { min-height: 44px; } .narrow { display: block; } .button.narrow { display: inline-flex; } .studio .button.narrow { display: none; } .narrow.nav { display: grid; }
   .bar { padding: 0 var(--s4); gap: var(--s2); }
   .bar .bar-end { flex: none; } .bar .bar-end .button { white-space: nowrap; overflow-wrap: normal; }
   .bar .search, .bar .hide { display: none; } .bar-end { margin-left: auto; }
