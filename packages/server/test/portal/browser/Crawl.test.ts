@@ -8,6 +8,7 @@ import { invalidities } from "@catenet/testing/server/portal/HtmlValidity"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { mailed } from "./Furnished.ts"
 
 const zone = {
@@ -63,6 +64,9 @@ const furnished = Effect.gen(function* () {
     yield* ask(owner, `/me/topologies/${topology}/agents`, { agent: keyOf(agent) })
   yield* ask(owner, `/me/topologies/${topology}/edges`, { a: keyOf("crawl a"), b: keyOf("crawl b") })
   yield* ask(owner, `/me/topologies/${topology}/share`, { email: "crawl-editor@people.example" })
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`update channels set label = ${"W".repeat(60)} where channel = ${channel}`
+  yield* sql`update topologies set name = ${"W".repeat(60)} where id = ${topology}`
   return { tunnel, channel, topology }
 })
 
