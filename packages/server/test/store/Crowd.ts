@@ -11,6 +11,16 @@ const each = (condition: string, command: string) => `do $$ declare c record; be
     where connamespace = 'public'::regnamespace and conrelid <> 0 and ${condition}
   loop execute format('${command}', c.place, c.name); end loop; end $$`
 
+/** Tables whose rows write others, or are asked about others. */
+const triggered = [
+  "account_events",
+  "credit_ledger",
+  "hosts",
+  "issuance_failures",
+  "tunnel_access_requests",
+  "tunnel_watches"
+]
+
 /**
  * What is asked of each row costs more than all the rest. What a value looks like has no part in any plan; what a row
  * refers to comes back.
@@ -19,12 +29,12 @@ const before = [
   `create table held as select conrelid::regclass::text as place, conname as name, pg_get_constraintdef(oid) as said
     from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`,
   each("contype in ('c', 'f')", "alter table %s drop constraint %I"),
-  "alter table credit_ledger disable trigger user"
+  ...triggered.map((table) => `alter table ${table} disable trigger user`)
 ]
 const after = [
   `do $$ declare c held; begin for c in select * from held
     loop execute format('alter table %s add constraint %I %s not valid', c.place, c.name, c.said); end loop; end $$`,
-  "alter table credit_ledger enable trigger user",
+  ...triggered.map((table) => `alter table ${table} enable trigger user`),
   "drop table held",
   "vacuum analyze"
 ]
@@ -70,6 +80,8 @@ const rows: Readonly<Record<string, string>> = {
   portal_sessions: `select ${hex(64)}, ${subject}, null, null, '', ${recent}, ${recent}, ${later} + n`,
   ticket_keys: `(from_at, key) select ${later} + n, ${sealed("ticket_keys.key", "0".repeat(96))}`,
   portal_sign_ins: `select ${hex(64)}, ${sealed("portal_sign_ins.next", "/portal")}, ${later} + n`,
+  account_events: `(subject, at, kind, action, about, name)
+    select ${subject}, ${recent}, 'outage', 'tunnel_up', ${hex(32)}, ${host}`,
   audit_log: `(actor, action, target, detail, at)
     select ${subject}, 'act-' || (n % 1000), 'target-' || n, '', ${recent}`,
   idempotent_answers: `(key_hash, request_hash, created_at) select ${hex(64)}, ${hex(64)}, ${recent}`,
