@@ -12,14 +12,7 @@ const each = (condition: string, command: string) => `do $$ declare c record; be
   loop execute format('${command}', c.place, c.name); end loop; end $$`
 
 /** Tables whose rows write others, or are asked about others. */
-const triggered = [
-  "account_events",
-  "credit_ledger",
-  "hosts",
-  "issuance_failures",
-  "tunnel_access_requests",
-  "tunnel_watches"
-]
+const triggered = ["account_events", "credit_ledger", "issuance_failures", "tunnel_access_requests", "tunnel_watches"]
 
 /**
  * What is asked of each row costs more than all the rest. What a value looks like has no part in any plan; what a row
