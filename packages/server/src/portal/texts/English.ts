@@ -134,7 +134,6 @@ export const english = {
   createTunnel: "Create tunnel",
   newTunnel: "New tunnel",
   columnName: "Name",
-  columnCertificate: "Certificate",
   columnState: "State",
   open: (name: string) => `Open ${name}`,
   next: "Further tunnels",

@@ -103,7 +103,6 @@ export const channelsTexts = {
   memberAdd: "Add a member by its keys",
   grantTitle: "Grant",
   grantDeposit: "Deposit grant",
-  grantDeposited: "deposited",
   allowTitle: "Who may join with an account",
   allowLead: "Whoever signs in with one of these addresses can claim a membership.",
   invitesTitle: "Invitations",

@@ -72,8 +72,6 @@ export const recordsTexts = {
   visitors: "Visitors",
   visitorsOf30: "Visitors, 30 days",
   carriedOf30: "Carried, 30 days",
-  carried30: "carried, 30 days",
-  reachableNow: "reachable now",
   uptimeDays7: "Uptime, 7 days",
   reachLead: (reached: number, all: number) => `${figure(reached)} of ${figure(all)} reach their service.`,
   sessionsOfTunnel: "Sessions of its agents",

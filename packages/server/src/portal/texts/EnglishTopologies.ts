@@ -31,7 +31,7 @@ export const topologiesTexts = {
   editorEmpty: "Add the agents, then link them. Each link admits both ends to a channel of their own.",
   topologyCreate: "New topology",
   topologiesNone: "Draw who talks to whom",
-  topologiesSharedNone: "No topology is shared with your verified e-mail address.",
+  topologiesSharedNone: "Others share topologies with a verified e-mail address, and your session has none.",
   publicPage: "Public page",
   ownTopology: "Yours",
   network: "Network",

@@ -47,7 +47,6 @@ const figure = numerals.en.count
 const agentDoes: Readonly<Record<IssuanceStep, string>> = {
   waiting: "waits",
   ordering: "orders a certificate",
-  proving: "proves the name to the authority",
   "waiting-for-dns": "waits for DNS to show the proof of the name",
   "waiting-for-ca": "waits for the authority to decide",
   installing: "makes the service read the new certificate"
@@ -55,7 +54,6 @@ const agentDoes: Readonly<Record<IssuanceStep, string>> = {
 
 export const tunnelTexts = {
   tunnelNewName: "New name",
-  furtherTitle: "More",
   receiptsTitle: "Receipts",
   receiptsText: "Signed by the edge: when sessions began and ended, and how much they carried.",
   receiptsSince: "After receipt number",
@@ -91,7 +89,6 @@ export const tunnelTexts = {
   visitorsNone: "No address is on the list.",
   visitorEmail: "E-mail address",
   visitorAdd: "Add",
-  requestsTitle: "Asking for access",
   requestsWaiting: (count: number) =>
     count === 1 ? "1 person asks for access." : `${figure(count)} people ask for access.`,
   allowIt: "Allow",

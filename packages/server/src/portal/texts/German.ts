@@ -126,7 +126,6 @@ export const german: Texts = {
   createTunnel: "Tunnel anlegen",
   newTunnel: "Neuer Tunnel",
   columnName: "Name",
-  columnCertificate: "Zertifikat",
   columnState: "Zustand",
   open: (name) => `${name} öffnen`,
   next: "Weitere Tunnel",

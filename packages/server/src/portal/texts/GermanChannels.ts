@@ -107,7 +107,6 @@ export const channelsTexts: ChannelsTexts = {
   memberAdd: "Mitglied mit seinen Schlüsseln aufnehmen",
   grantTitle: "Erlaubnis",
   grantDeposit: "Erlaubnis hinterlegen",
-  grantDeposited: "hinterlegt",
   allowTitle: "Wer mit einem Konto beitreten darf",
   allowLead: "Wer sich mit einer dieser Adressen anmeldet, kann eine Mitgliedschaft übernehmen.",
   invitesTitle: "Einladungen",

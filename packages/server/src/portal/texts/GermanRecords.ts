@@ -71,8 +71,6 @@ export const recordsTexts: RecordTexts = {
   visitors: "Besucher",
   visitorsOf30: "Besucher, 30 Tage",
   carriedOf30: "Übertragen, 30 Tage",
-  carried30: "übertragen, 30 Tage",
-  reachableNow: "jetzt erreichbar",
   uptimeDays7: "Verfügbarkeit, 7 Tage",
   reachLead: (reached, all) => `${figure(reached)} von ${figure(all)} erreichen ihren Dienst.`,
   sessionsOfTunnel: "Sitzungen seiner Agenten",

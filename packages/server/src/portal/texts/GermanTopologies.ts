@@ -31,7 +31,7 @@ export const topologiesTexts: TopologiesTexts = {
   editorEmpty: "Agenten hinzufügen, dann verbinden. Jede Verbindung lässt beide Enden in einen eigenen Kanal.",
   topologyCreate: "Neue Topologie",
   topologiesNone: "Zeichnen, wer mit wem spricht",
-  topologiesSharedNone: "Mit Ihrer bestätigten E-Mail-Adresse ist keine Topologie geteilt.",
+  topologiesSharedNone: "Andere teilen Topologien mit einer bestätigten E-Mail-Adresse; Ihre Sitzung hat keine.",
   publicPage: "Öffentliche Seite",
   ownTopology: "Eigene",
   network: "Netz",

@@ -45,7 +45,6 @@ const figure = numerals.de.count
 const agentDoes: Readonly<Record<IssuanceStep, string>> = {
   waiting: "wartet",
   ordering: "bestellt ein Zertifikat",
-  proving: "weist der Stelle den Namen nach",
   "waiting-for-dns": "wartet, bis das DNS den Nachweis des Namens zeigt",
   "waiting-for-ca": "wartet auf die Entscheidung der Stelle",
   installing: "lässt den Dienst das neue Zertifikat lesen"
@@ -53,7 +52,6 @@ const agentDoes: Readonly<Record<IssuanceStep, string>> = {
 
 export const tunnelTexts: TunnelTexts = {
   tunnelNewName: "Neuer Name",
-  furtherTitle: "Weiteres",
   receiptsTitle: "Belege",
   receiptsText: "Vom Edge unterschrieben: wann Sitzungen begannen und endeten, und wie viel sie trugen.",
   receiptsSince: "Nach Beleg Nummer",
@@ -89,7 +87,6 @@ export const tunnelTexts: TunnelTexts = {
   visitorsNone: "Auf der Liste steht keine Adresse.",
   visitorEmail: "E-Mail-Adresse",
   visitorAdd: "Hinzufügen",
-  requestsTitle: "Bitten um Zugang",
   requestsWaiting: (count) =>
     count === 1 ? "1 Person bittet um Zugang." : `${figure(count)} Personen bitten um Zugang.`,
   allowIt: "Zulassen",
