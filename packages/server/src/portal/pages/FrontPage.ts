@@ -33,7 +33,7 @@ const entering = (texts: Texts, { canSignIn, isSignedIn, providers }: Facts): Ma
       ? markup`<section class="panel pad"><form method="get" action="/portal/login" aria-labelledby="join"><h2 id="join">${texts.signUpTitle}</h2>
           <input type="hidden" name="register" value="1">
           ${field({ name: "login_hint", type: "email", label: texts.joinEmail, hint: texts.signUpText, isOptional: true })}
-          <p class="row"><button class="primary">${texts.register}</button><a class="button" href="/portal/login">${texts.signIn}</a></p></form>${ProviderLinks.render(texts, providers)}</section>`
+          <button class="primary">${texts.register}</button></form>${ProviderLinks.render(texts, providers)}</section>`
       : callout("info", "info", markup`<p>${texts.loginMissing}</p>`)
 
 const step = (title: string, text: string, more?: Markup) => markup`<li><h3>${title}</h3><p>${text}</p>${more}</li>`
