@@ -336,7 +336,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
         }
         await look("editor")
         const editorAddress = page.url()
-        await page.locator("a[href^='/net/']").click()
+        await page.locator("a[href^='/net/']:visible").first().click()
         await page.waitForURL(/\/net\//u)
         await look("network")
         await page.goto(editorAddress)

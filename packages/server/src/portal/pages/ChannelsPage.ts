@@ -96,7 +96,7 @@ const ownRow = (texts: Texts, summary: ChannelSummary, now: number): Entry => {
 const joinedRow = (texts: Texts, { channel, state }: Claim): Entry => ({
   channel,
   name: "",
-  row: markup`<tr><th scope="row"><a class="name mono" href="/portal/channels/${channel}/grants">${shortId(channel)}</a></th><td data-label="${texts.columnRole}">${texts.claimStates[state]}</td><td></td><td><a href="/portal/channels/${channel}/grants">${texts.collectGrant}</a></td></tr>`
+  row: markup`<tr><th scope="row"><span class="name mono">${shortId(channel)}</span></th><td data-label="${texts.columnRole}">${texts.claimStates[state]}</td><td></td><td><a href="/portal/channels/${channel}/grants">${texts.collectGrant}</a></td></tr>`
 })
 
 const urlOf = (query: Query, change: Partial<Query>): string => {

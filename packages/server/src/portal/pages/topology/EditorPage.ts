@@ -251,7 +251,7 @@ export const page = (texts: Texts, facts: EditorFacts): Page => {
         ${topology.agents.length === 0 && topology.edges.length === 0 ? empty(texts) : undefined}
         <p class="tools" role="toolbar" aria-label="${texts.drawingTitle}" data-tools="${topology.id}" data-follow="/portal/events?topology=${topology.id}&amp;seen=${version}" data-words="${pageTexts(texts)}"></p></div>
       <aside class="inspector" aria-label="${texts.inspector}"><details class="hint"><summary>${texts.howTo}</summary><p>${texts.drawingHint}</p></details>
-        ${linking(texts, facts)}${placing(texts, facts)}<h2 class="divider">${texts.topology}</h2>${overlay(texts, facts)}${
+        ${linking(texts, facts)}${placing(texts, facts)}<h2 class="divider">${texts.topology}</h2><p class="hint"><a href="/net/${topology.net_uuid}">${texts.publicPage}</a></p>${overlay(texts, facts)}${
           owner === undefined ? undefined : ownership(texts, facts, owner)
         }${setup(texts, facts)}</aside>`
   }
