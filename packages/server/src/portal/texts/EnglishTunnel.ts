@@ -47,6 +47,7 @@ const figure = numerals.en.count
 const agentDoes: Readonly<Record<IssuanceStep, string>> = {
   waiting: "waits",
   ordering: "orders a certificate",
+  proving: "proves the name to the authority",
   "waiting-for-dns": "waits for DNS to show the proof of the name",
   "waiting-for-ca": "waits for the authority to decide",
   installing: "makes the service read the new certificate"

@@ -45,6 +45,7 @@ const figure = numerals.de.count
 const agentDoes: Readonly<Record<IssuanceStep, string>> = {
   waiting: "wartet",
   ordering: "bestellt ein Zertifikat",
+  proving: "weist der Stelle den Namen nach",
   "waiting-for-dns": "wartet, bis das DNS den Nachweis des Namens zeigt",
   "waiting-for-ca": "wartet auf die Entscheidung der Stelle",
   installing: "lässt den Dienst das neue Zertifikat lesen"
