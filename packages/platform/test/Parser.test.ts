@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
+import * as DatabaseUrl from "../src/DatabaseUrl.ts"
 import * as NetworkParser from "../src/NetworkParser.ts"
 import * as Parser from "../src/Parser.ts"
-import * as DatabaseUrl from "../src/DatabaseUrl.ts"
 import * as SecretParser from "../src/SecretParser.ts"
 
 const hex = "Ab".repeat(32)

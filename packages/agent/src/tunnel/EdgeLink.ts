@@ -1,6 +1,6 @@
 /** A registration that an edge has accepted, over any transport. */
-import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import { Scheduler } from "@catenet/platform/Scheduler"
+import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import { Effect, Exit, Scope } from "effect"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Carrier } from "../settings/TunnelTransports.ts"

@@ -2,9 +2,9 @@
  * Connections to the one of several servers that takes writes. After a fail-over that is another one: whenever a connection ends,
  * and every few seconds, it is looked for again in the order of the URL, and connections to others are ended.
  */
-import type { Socket } from "@catenet/platform/Sockets"
 import { retryForever } from "@catenet/platform/RetryForever"
-import { Effect, FiberHandle, Redacted, Schedule } from "effect"
+import type { Socket } from "@catenet/platform/Sockets"
+import { Effect, FiberHandle, type Redacted, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as CorkedSocket from "../fastpath/CorkedSocket.ts"
 import * as Pooler from "./Pooler.ts"

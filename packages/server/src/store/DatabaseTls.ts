@@ -50,7 +50,7 @@ export const answersTls = (servers: ReadonlyArray<URL>): Effect.Effect<boolean, 
       const host = (url.searchParams.get("host") ?? url.hostname).replace(/^\[(.*)\]$/u, "$1")
       return asked(host, Number(url.searchParams.get("port") ?? (url.port === "" ? "5432" : url.port)))
     })
-    .reduce((one, next) => Effect.catch(one, () => next))
+    .reduce((one, next) => one.pipe(Effect.catch(() => next)))
   return once.pipe(
     Effect.catch((error) => Effect.andThen(logWaiting(error), Effect.retry(once, whileStarting))),
     Effect.mapError(({ cause }) => new DatabaseUnreachable({ cause }))

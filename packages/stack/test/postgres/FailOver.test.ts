@@ -1,5 +1,5 @@
-import * as Database from "@catenet/server/internal/store/Database"
 import { Settings } from "@catenet/server/internal/settings/Settings"
+import * as Database from "@catenet/server/internal/store/Database"
 import { until } from "@catenet/testing/Eventually"
 import * as DataFolder from "@catenet/testing/stack/postgres/DataFolder"
 import { temporaryRoot } from "@catenet/testing/TemporaryRoot"

@@ -12,8 +12,10 @@ const variableOf = { "ct-agent": "CATENET_TEST_AGENT", catenet: "CATENET_TEST_PL
 type Program = keyof typeof variableOf
 
 /** Gives the tests these programs, in the variables of this process. The platform brings the agent along, as it serves its package. */
-export const give = (...wanted: ReadonlyArray<Program>) => {
-  if (wanted.every((program) => process.env[variableOf[program]] !== undefined)) return
+export const give = (...needed: ReadonlyArray<Program>) => {
+  // Another project of the same run may have built one.
+  const wanted = needed.filter((program) => process.env[variableOf[program]] === undefined)
+  if (wanted.length === 0) return
   const fresh = join(programs, `new-${process.pid}`)
   mkdirSync(programs, { recursive: true })
   const args = [join(root, "scripts", "build.mjs"), "--out", fresh, ...wanted]
