@@ -30,6 +30,7 @@ import * as MetricsEndpoint from "./metrics/MetricsEndpoint.ts"
 import { Counters } from "./observe/Counters.ts"
 import * as CertificateUpdates from "./orders/CertificateUpdates.ts"
 import { drain } from "./orders/Drain.ts"
+import * as PresenceReports from "./orders/PresenceReports.ts"
 import { heartbeats } from "./orders/Heartbeats.ts"
 import { Orders } from "./orders/Orders.ts"
 import { rehydrate } from "./orders/Rehydrate.ts"
@@ -104,7 +105,8 @@ const sources = Effect.fn("Edge.sources")(function* (
 const joinControlPlane = Effect.gen(function* () {
   const { client, seed } = yield* ControlPlane
   if (client === undefined || seed === undefined) return Effect.void
-  const { during, run } = yield* heartbeats(client)
+  const presence = yield* PresenceReports.make(client)
+  const { during, run } = yield* heartbeats(client, presence.begin)
   const health = yield* ListenerHealth
   yield* health.restoring(during(rehydrate(client, "at the start")))
   yield* ProxyPairing.check
@@ -112,7 +114,10 @@ const joinControlPlane = Effect.gen(function* () {
   agents.awaitReturn()
   yield* Effect.forkScoped(yield* TicketKeyUpdates.updates(client, seed))
   yield* Effect.forkScoped(yield* CertificateUpdates.updates(client, seed))
-  return Effect.asVoid(Effect.forkScoped(run))
+  return Effect.gen(function* () {
+    yield* presence.begin
+    yield* Effect.forkScoped(Effect.all([run, presence.run], { concurrency: 2, discard: true }))
+  })
 })
 
 const openAlone = Effect.fn("Edge.openAlone")(function* (limiter: ConnectionLimiter.ConnectionLimiter) {

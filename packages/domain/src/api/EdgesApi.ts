@@ -11,7 +11,7 @@ import {
   NoLiveEdge,
   TicketKeysRefused
 } from "../edges/EdgeErrors.ts"
-import { Authorisation, EdgeId, EdgeNode, Heartbeat, ReportedEdge } from "../edges/EdgeNode.ts"
+import { Authorisation, EdgeId, Heartbeat, ReportedEdge, AgentPresence, ServingEdges } from "../edges/EdgeNode.ts"
 import { CertificatesRequest, SealedCertificates } from "../edges/HostCertificates.ts"
 import { PortName } from "../edges/PublicPort.ts"
 import { SealedTicketKeys, TicketKeyRequest } from "../edges/TicketKeys.ts"
@@ -92,14 +92,21 @@ export class EdgesApi extends HttpApiGroup.make("edges")
         host: Schema.optionalKey(Hostname),
         port: Schema.optionalKey(PortName)
       },
-      success: EdgeNode,
+      success: ServingEdges,
       error: [LookupAmbiguous, NoLiveEdge]
     })
       .annotate(
         OpenApi.Summary,
-        "Returns the live edge that serves a routing token or host name, or has an agent of the tunnel with a public port."
+        "Returns the live edge that has an agent of a routing token, host name or public port, else the host's own edge."
       )
       .middleware(ReadsParameters),
+    HttpApiEndpoint.post("presence", "/internal/edges/presence", {
+      payload: AgentPresence,
+      success: HttpApiSchema.Empty(200),
+      error: EdgeUnknown
+    })
+      .annotate(OpenApi.Summary, "Reports which tunnels have an agent at an edge.")
+      .middleware(ReadsBody),
     HttpApiEndpoint.get("rehydrate", "/internal/edges/rehydrate/:edge_id", {
       params: { edge_id: EdgeId },
       query: pageQuery,

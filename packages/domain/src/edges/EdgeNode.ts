@@ -1,6 +1,7 @@
 /** An edge server, as the control plane and other edges know it. Not an edge of a topology. */
 import { Effect, Schema } from "effect"
 import { StoredRules } from "../rules/Rules.ts"
+import { boundedArray } from "../values/BoundedArray.ts"
 import { Hex64 } from "../values/Hex.ts"
 import { TunnelHostname } from "../values/Hostname.ts"
 import { NewPublicKey, PublicKey, Signature } from "../values/Keys.ts"
@@ -45,6 +46,25 @@ export const epochHeader = "x-ct-edge-epoch"
 
 /** Where a tunnel is served from. */
 export class EdgeNode extends Schema.Class<EdgeNode>("EdgeNode")({ edge_id: EdgeId, peer_addr: PeerAddress }) {}
+
+/** Edges in the order in which a visitor is taken to them: the second is tried where the first does not answer or has no agent. */
+export class ServingEdges extends EdgeNode.extend<ServingEdges>("ServingEdges")({
+  others: Schema.optionalKey(Schema.Array(EdgeNode).check(Schema.isMaxLength(1)))
+}) {}
+
+/** How many tunnels one report of an edge names at most. */
+export const reportedTunnels = 1_000
+
+/**
+ * Which tunnels have an agent at an edge since its last report, and which have none any more. A `whole` report begins anew: what
+ * the edge had reported before holds no longer.
+ */
+export class AgentPresence extends Schema.Class<AgentPresence>("AgentPresence")({
+  edge_id: EdgeId,
+  whole: Schema.Boolean,
+  present: boundedArray(reportedTunnels, RoutingToken),
+  absent: boundedArray(reportedTunnels, RoutingToken)
+}) {}
 
 /**
  * An edge says that it lives. The first key it presents is pinned; key and signature come together or not at all. With

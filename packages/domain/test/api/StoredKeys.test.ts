@@ -18,6 +18,7 @@ const others: Readonly<Record<string, string>> = {
   "POST /agent/gate/redeem .browser": "is no key",
   "POST /agent/gate/redeem .token": "is no key",
   "POST /agent/routing-token .token": "is no key",
+  "POST /internal/edges/presence .present[]": "is no key",
   "POST /agent/version .token": "is no key",
   "POST /billing/issue .account": "is no key",
   "POST /billing/issue .idempotency_key": "is no key",

@@ -233,6 +233,7 @@ const acts = [
   "/install",
   // What is stored is for edges, which are given it with the answer of `/channel/authorize`.
   "/noise-key",
+  "/presence",
   "/rearm",
   "/rebind",
   "/reclaim-cert-slot",

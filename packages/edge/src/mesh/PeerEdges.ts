@@ -31,7 +31,7 @@ const lookupPatience = "1 second"
 
 type Where = { readonly host: Hostname; readonly port?: never } | { readonly host?: never; readonly port: PortName }
 
-/** Where the control plane says a host or a port is served, if that is another edge. */
+/** Where the control plane says a host or a port is served, in the order in which to try; without this edge. */
 const makeLocate = Effect.gen(function* () {
   const { edgeId, meshRelayPrivate } = yield* Settings
   const { client } = yield* ControlPlane
@@ -39,7 +39,7 @@ const makeLocate = Effect.gen(function* () {
   /** Until when the last answer is used, epoch milliseconds. */
   const answered = new BoundedMap<string, number>(maxMisses)
   /** The last answer for each host or port, also used while the control plane does not answer. */
-  const found = new BoundedMap<string, Address>(maxMisses)
+  const found = new BoundedMap<string, ReadonlyArray<Address>>(maxMisses)
 
   const isFresh = (name: string) => clock.currentTimeMillisUnsafe() < (answered.get(name) ?? 0)
   const remember = (name: string, millis: number) => {
@@ -48,7 +48,7 @@ const makeLocate = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* (query: Where) {
     const name = query.host ?? query.port ?? ""
-    if (client === undefined || isFresh(name)) return found.get(name)
+    if (client === undefined || isFresh(name)) return found.get(name) ?? []
     const asked = client.lookup({ query })
     const node = yield* Effect.result(found.has(name) ? Effect.timeout(asked, lookupPatience) : asked)
     const missed = query.port === undefined ? missMillis : portMillis.missed
@@ -56,18 +56,22 @@ const makeLocate = Effect.gen(function* () {
       const isUnknown = statusOf(node.failure) === 404
       if (isUnknown) found.delete(name)
       remember(name, isUnknown ? missed : unansweredMillis)
-      return found.get(name)
+      return found.get(name) ?? []
     }
-    const { edge_id, peer_addr } = node.success
-    const address = parseAddress(peer_addr)
-    if (address !== undefined && edge_id !== edgeId && (meshRelayPrivate || isGlobalEndpoint(peer_addr))) {
-      found.set(name, address)
+    const { others = [], ...first } = node.success
+    const addresses = [first, ...others].flatMap(({ edge_id, peer_addr }) => {
+      const address = parseAddress(peer_addr)
+      const isPeer = edge_id !== edgeId && (meshRelayPrivate || isGlobalEndpoint(peer_addr))
+      return isPeer && address !== undefined ? [address] : []
+    })
+    if (addresses.length > 0) {
+      found.set(name, addresses)
       if (query.port !== undefined) remember(name, portMillis.found)
-      return address
+      return addresses
     }
     found.delete(name)
     remember(name, missed)
-    return undefined
+    return addresses
   })
 })
 
@@ -122,19 +126,20 @@ export class PeerEdges extends Context.Service<
       return true
     })
 
-    const forward = Effect.fn("PeerEdges.forward")(function* (host: string, visitor: Duplex) {
-      const address = isOn ? yield* locate({ host: Hostname.make(host) }) : undefined
-      return address !== undefined && (yield* pass(address, host, visitor))
+    /** True once an edge has taken the visitor. */
+    const passToFirst = Effect.fnUntraced(function* (where: Where, host: string, visitor: Duplex, taken?: () => void) {
+      if (!isOn) return false
+      for (const address of yield* locate(where)) if (yield* pass(address, host, visitor, taken)) return true
+      return false
     })
 
-    const forwardPort = Effect.fn("PeerEdges.forwardPort")(function* (
-      visit: PeerPort,
-      visitor: Duplex,
-      taken: () => void
-    ) {
-      const address = isOn ? yield* locate({ port: portName(visit) }) : undefined
-      return address !== undefined && (yield* pass(address, encodePeerPort(visit), visitor, taken))
-    })
+    const forward = Effect.fn("PeerEdges.forward")((host: string, visitor: Duplex) =>
+      passToFirst({ host: Hostname.make(host) }, host, visitor)
+    )
+
+    const forwardPort = Effect.fn("PeerEdges.forwardPort")((visit: PeerPort, visitor: Duplex, taken: () => void) =>
+      passToFirst({ port: portName(visit) }, encodePeerPort(visit), visitor, taken)
+    )
 
     return PeerEdges.of({ forward, forwardPort, isOn })
   })

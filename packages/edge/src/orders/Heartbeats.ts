@@ -35,8 +35,12 @@ const signed = Effect.fnUntraced(function* (seed: Redacted.Redacted<Uint8Array>)
 /**
  * `during` sends a heartbeat, then others for as long as the state is restored at startup, however long that takes: a silent edge
  * would be declared dead and have to begin again. `run` never ends; a failed heartbeat is logged, and the next one follows.
+ * `entersEpoch` runs once the state of another epoch is restored.
  */
-export const heartbeats = Effect.fn("Heartbeats.make")(function* (controlPlane: ControlPlaneClient) {
+export const heartbeats = Effect.fn("Heartbeats.make")(function* (
+  controlPlane: ControlPlaneClient,
+  entersEpoch: Effect.Effect<void>
+) {
   const { edgeId, heartbeatSeconds } = yield* Settings
   const { seed } = yield* ControlPlane
   if (seed === undefined) return { during: <A, E, R>(restored: Effect.Effect<A, E, R>) => restored, run: Effect.void }
@@ -75,9 +79,9 @@ export const heartbeats = Effect.fn("Heartbeats.make")(function* (controlPlane: 
     Effect.sleep(`${taken ? heartbeatSeconds : Math.min(heartbeatSeconds, retrySeconds)} seconds`)
   )
   const beats = Effect.forever(Effect.andThen(beat, pause)).pipe(retryForever("sending heartbeats"))
-  const rebuilds = Effect.forever(Effect.andThen(Queue.take(entered), rehydrate(controlPlane, "while it serves"))).pipe(
-    retryForever("restoring the state")
-  )
+  const rebuilds = Effect.forever(
+    Effect.all([Queue.take(entered), rehydrate(controlPlane, "while it serves"), entersEpoch], { discard: true })
+  ).pipe(retryForever("restoring the state"))
 
   return {
     during: <A, E, R>(restored: Effect.Effect<A, E, R>) =>

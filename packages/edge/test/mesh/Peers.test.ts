@@ -38,7 +38,7 @@ const two = Effect.fn("two")(function* (
 describe("two edges", () => {
   it.live("bring a visitor to the edge that serves the host, passthrough and gelb", () =>
     Effect.gen(function* () {
-      const { receiving, serving } = yield* two(["own.example.test", "app.zone.test"])
+      const { controlPlane, receiving, serving } = yield* two(["own.example.test", "app.zone.test"])
       yield* Effect.promise(() => serving.authorize(T, "own.example.test"))
       yield* Effect.promise(() => serving.authorize(T, "app.zone.test", "gelb"))
       const origin = mintPair(["own.example.test"])
@@ -68,6 +68,9 @@ describe("two edges", () => {
       assert.match(yield* ask(serving.wildcardRoot, "app.zone.test"), /gelb$/)
       const metrics = yield* Effect.promise(() => receiving.metrics())
       assert.strictEqual(metrics['ct_edge_peer_visitors_total{direction="to_peer"}'], 2)
+      const second = { edge_id: "second", peer_addr: `127.0.0.1:${serving.mesh}` }
+      controlPlane.owners.set("own.example.test", { edge_id: "gone", peer_addr: "127.0.0.1:1", others: [second] })
+      assert.strictEqual(yield* ask(origin.root, "own.example.test"), "own", "the second edge, where the first is gone")
     }).pipe(Effect.scoped)
   )
 

@@ -85,6 +85,7 @@ export const EdgeHandlers = HttpApiBuilder.group(
       ticketKeys: ({ payload }) => ticketKeys.answer(payload),
       list: ({ query }) => edges.list(query),
       lookup: ({ query }) => edges.lookup(query),
+      presence: ({ payload }) => edges.report(payload),
       rehydrate: ({ query }) => Effect.map(edges.rehydrate(query), (known) => HttpServerResponse.jsonUnsafe(known)),
       checkVisitor: ({ payload }) => gate.answer(payload.host, Option.fromUndefinedOr(payload.session)),
       redeemGateCode: ({ payload }) => codes.redeem(payload),

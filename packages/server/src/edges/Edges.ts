@@ -8,7 +8,13 @@ import {
   LookupAmbiguous,
   NoLiveEdge
 } from "@catenet/domain/edges/EdgeErrors"
-import type { Authorisation, EdgeNode, Heartbeat, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
+import {
+  type AgentPresence,
+  type Authorisation,
+  type Heartbeat,
+  type ReportedEdge,
+  ServingEdges
+} from "@catenet/domain/edges/EdgeNode"
 import { type PortName, publicPort } from "@catenet/domain/edges/PublicPort"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Hostname } from "@catenet/domain/values/Hostname"
@@ -24,6 +30,7 @@ import { liveSeconds, EdgeAddressStore } from "./EdgeAddressStore.ts"
 import { EdgeFacts } from "./EdgeFacts.ts"
 import { EdgeStore, Place } from "./EdgeStore.ts"
 import { LiveEdges } from "./LiveEdges.ts"
+import { PresenceStore } from "./PresenceStore.ts"
 
 const proves = ({ id, peer_addr, pubkey, signature }: Heartbeat) =>
   pubkey !== undefined &&
@@ -64,11 +71,13 @@ export class Edges extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<ReportedEdge>, never, HttpServerRequest.HttpServerRequest>
     /** Removes the pinned key; the next one presented is pinned. */
     readonly rebind: (id: string) => Effect.Effect<void, EdgeUnknown>
+    /** Takes what an edge reports of the agents at it. */
+    readonly report: (presence: AgentPresence) => Effect.Effect<void, EdgeUnknown>
     /**
-     * The live edge that serves a tunnel, named by its token or by one of its hostnames; of one named by its public port, a live edge
-     * that has an agent of it now.
+     * Live edges that have an agent of a tunnel, named by its token, one of its hostnames or its public port. Where none reports one,
+     * the own edge of the hostname, and for a port an edge that is asked and has one.
      */
-    readonly lookup: (tunnel: Tunnel) => Effect.Effect<EdgeNode, LookupAmbiguous | NoLiveEdge>
+    readonly lookup: (tunnel: Tunnel) => Effect.Effect<ServingEdges, LookupAmbiguous | NoLiveEdge>
     /** Everything that any edge restores before it opens its public listener, in plain, as it is answered. */
     readonly rehydrate: (
       page: Page
@@ -83,6 +92,7 @@ export class Edges extends Context.Service<
 >()("server/edges/Edges") {
   static readonly make = Effect.gen(function* () {
     const store = yield* EdgeStore
+    const presence = yield* PresenceStore
     const addresses = yield* EdgeAddressStore
     const { home } = yield* LiveEdges
     const audits = yield* Audits
@@ -90,8 +100,17 @@ export class Edges extends Context.Service<
 
     const servingAt = Effect.fnUntraced(function* (port: PortName, liveSince: number) {
       const tunnel = yield* store.tokenAt(publicPort(port))
-      if (Option.isNone(tunnel)) return Option.none()
-      return yield* store.oneOf({ ids: yield* facts.connectedAt(tunnel.value.token), liveSince })
+      if (Option.isNone(tunnel)) return []
+      const { token } = tunnel.value
+      const reported = yield* presence.edgesOf({ token, host: null, liveSince })
+      if (reported.length > 0) return reported
+      return Option.toArray(yield* store.oneOf({ ids: yield* facts.connectedAt(token), liveSince }))
+    })
+
+    const serving = Effect.fnUntraced(function* ({ host, token }: Omit<Tunnel, "port">, liveSince: number) {
+      const asked = { token: token ?? null, host: host ?? null, liveSince }
+      const reported = yield* presence.edgesOf(asked)
+      return reported.length > 0 ? reported : Option.toArray(yield* store.ownerOf(asked))
     })
 
     return {
@@ -130,10 +149,14 @@ export class Edges extends Context.Service<
       lookup: Effect.fn("Edges.lookup")(function* ({ host, port, token }: Tunnel) {
         if ([host, port, token].filter((name) => name !== undefined).length !== 1) return yield* new LookupAmbiguous()
         const liveSince = (yield* unixSeconds) - liveSeconds
-        const edge = yield* port === undefined
-          ? store.ownerOf({ token: token ?? null, host: host ?? null, liveSince })
-          : servingAt(port, liveSince)
-        return yield* Option.isSome(edge) ? Effect.succeed(edge.value) : new NoLiveEdge()
+        const tunnel = { ...(host === undefined ? {} : { host }), ...(token === undefined ? {} : { token }) }
+        const [first, ...others] = yield* port === undefined ? serving(tunnel, liveSince) : servingAt(port, liveSince)
+        if (first === undefined) return yield* new NoLiveEdge()
+        return new ServingEdges({ ...first, ...(others.length === 0 ? {} : { others }) })
+      }, sqlOrDie),
+
+      report: Effect.fn("Edges.report")(function* (reported: AgentPresence) {
+        if (!(yield* presence.report(reported))) return yield* new EdgeUnknown()
       }, sqlOrDie),
 
       rehydrate: Effect.fn("Edges.rehydrate")(function* (page: Page) {
@@ -146,11 +169,20 @@ export class Edges extends Context.Service<
         return rows.map(({ token }) => token)
       }, Effect.orDie),
 
-      prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, store.pruneRevoked)))
+      prune: Effect.asVoid(
+        Effect.orDie(Effect.andThen(Effect.flatMap(unixSeconds, store.pruneRevoked), presence.prune))
+      )
     }
   })
 
   static readonly layer = Layer.effect(Edges, Edges.make).pipe(
-    Layer.provide([Audits.layer, EdgeAddressStore.layer, EdgeFacts.layer, LiveEdges.layer, EdgeStore.layer])
+    Layer.provide([
+      Audits.layer,
+      EdgeAddressStore.layer,
+      EdgeFacts.layer,
+      LiveEdges.layer,
+      EdgeStore.layer,
+      PresenceStore.layer
+    ])
   )
 }

@@ -49,6 +49,8 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("edge server
             query: "?host=a.example.test",
             answer: { edge_id: "primary", peer_addr: "edge.example:4433" }
           }),
+          row("presence", 200, { as, body: { edge_id: "primary", whole: true, present: [], absent: [] } }),
+          row("presence", "404 EdgeUnknown", { as, body: { edge_id: "no", whole: true, present: [], absent: [] } }),
           row("lookup", "400 LookupAmbiguous", { as, query: "?" }),
           row("lookup", "400 LookupAmbiguous", { as, query: `?host=a.example.test&token=${key}` }),
           row("lookup", "400 MalformedRequest", { as, query: "?token=zz" }),

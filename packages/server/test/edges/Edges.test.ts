@@ -3,7 +3,14 @@ import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { cursorIn } from "@catenet/domain/api/Page"
-import { Authorisation, EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/edges/EdgeNode"
+import {
+  AgentPresence,
+  Authorisation,
+  EdgeId,
+  Heartbeat,
+  PeerAddress,
+  reportedTunnels
+} from "@catenet/domain/edges/EdgeNode"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Subject } from "@catenet/domain/values/Ids"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
@@ -117,6 +124,45 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       assert.strictEqual((yield* Effect.flip(edges.lookup({ query: {} })))._tag, "LookupAmbiguous")
       yield* inDatabase(SqlClient.SqlClient.use((sql) => sql`update edge_nodes set seen_at = seen_at - 121`))
       assert.strictEqual((yield* Effect.flip(edges.lookup(hostOf("found.example.test"))))._tag, "NoLiveEdge")
+    })
+  )
+
+  it.effect("are found where agents are, two at most, the host's own first, and only as long as they report it", () =>
+    Effect.gen(function* () {
+      const { edges, provisioning } = yield* TestServer.client
+      const { routing_token } = yield* provisioning.provisionTunnel({
+        headers: {},
+        payload: { subject: Subject.make("s"), name: "n", hostname: host("present.example.test") }
+      })
+      const ids = ["primary", "seen-b", "seen-c"]
+      yield* send(beat("primary", "edge.example:4433", 3))
+      for (const id of ids.slice(1)) yield* send(beat(id, `${id}:1`))
+      const tell = (id: string, says: Partial<AgentPresence>) =>
+        edges.presence({
+          payload: new AgentPresence({ edge_id: EdgeId.make(id), whole: false, present: [], absent: [], ...says })
+        })
+      const found = Effect.map(edges.lookup(hostOf("present.example.test")), ({ edge_id, others = [] }) => [
+        edge_id,
+        ...others.map((other) => other.edge_id)
+      ])
+      assert.deepStrictEqual(yield* found, ["primary"])
+      const unknown = (yield* restoredIn(100, "primary"))
+        .map(({ token }) => token)
+        .filter((token) => token !== routing_token)
+      yield* tell("seen-b", { present: [routing_token, ...unknown] })
+      assert.deepStrictEqual(yield* found, ["seen-b"])
+      yield* tell("seen-c", { whole: true, present: [routing_token] })
+      assert.deepStrictEqual(yield* found, ["seen-b", "seen-c"])
+      yield* tell("primary", { present: [routing_token] })
+      assert.deepStrictEqual(yield* found, ["primary", "seen-b"])
+      yield* tell("seen-b", { absent: [routing_token] })
+      yield* tell("primary", { whole: true })
+      assert.deepStrictEqual(yield* found, ["seen-c"])
+      yield* inDatabase(SqlClient.SqlClient.use((sql) => sql`update edge_nodes set seen_at = 7 where id = 'seen-c'`))
+      assert.deepStrictEqual(yield* found, ["primary"])
+      assert.strictEqual((yield* Effect.flip(tell("nowhere", { whole: true })))._tag, "EdgeUnknown")
+      const many = Array.from({ length: reportedTunnels + 1 }, () => routing_token)
+      assert.throws(() => tell("primary", { present: many }))
     })
   )
 

@@ -57,6 +57,7 @@ const rows: Readonly<Record<string, string>> = {
   tunnel_policies: `(tunnel_id, revision) select ${hex(32)}, n`,
   tunnel_visitors: `select ${hex(32)}, ${email}`,
   tunnel_access_requests: `select ${hex(32)}, ${email}, '', ${recent}`,
+  agent_presence: `select ${hex(64)}, 'edge-' || n / 1000`,
   revoked_tokens: `(routing_token, revoked_at) select md5('r' || n) || md5('s' || n), ${recent}`,
   issuances: `(ca, domain, hostname, at) select 'ca', 'd' || (n % 5000) || '.example.test', ${host}, ${recent}`,
   outbox: `(queue, edge, call, created_at, due_at) select ${hex(64)}, 'primary', '{"_tag":"Revoke"}', n, ${later} + n`,

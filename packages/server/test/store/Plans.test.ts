@@ -104,6 +104,9 @@ const requests = (bearer: Headers, session: Headers) => {
     ...["?limit=1000", "?limit=2", `?limit=2&cursor=${lastHost}`].map((page) =>
       get(`/internal/edges/rehydrate/edge-5${page}`, admin)
     ),
+    post("/internal/edges/heartbeat", admin, { id: "edge-5", peer_addr: "edge:1" }),
+    post("/internal/edges/presence", admin, { edge_id: "edge-5", whole: true, present: [token(9)], absent: [] }),
+    post("/internal/edges/presence", admin, { edge_id: "edge-5", whole: false, present: [], absent: [token(9)] }),
     post("/internal/channel/authorize", admin, { channel: token(5), holder: token(5) }),
     post("/internal/channel/authorize", admin, { channel: token(5), holder: token(6) }),
     post("/enroll/issue", admin, { tenant: "t" }),

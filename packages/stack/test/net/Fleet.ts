@@ -64,6 +64,8 @@ export class Fleet implements Place {
   readonly folder: string
   readonly secrets = { edgeAdminToken: randomBytes(32).toString("hex") }
   readonly #controlPlanePort: number
+  readonly #env: (name: string, more: Variables) => Variables
+  readonly #more: Array<Edge> = []
   readonly first: Edge
   readonly second: Edge
   #controlPlane: Spawned | undefined
@@ -88,6 +90,7 @@ export class Fleet implements Place {
       CT_EDGE_MESH_RELAY_PRIVATE: "1",
       ...more
     })
+    this.#env = env
     this.first = new Edge(ports[0], env("first", ofFirst))
     this.second = new Edge(ports[1], env("second", ofSecond))
   }
@@ -128,10 +131,25 @@ export class Fleet implements Place {
     })
     died.catch(() => {})
     await Promise.race([this.first.start(), died])
-    // All edges of an operator share the root.
-    for (const file of ["edge-ca-key.pem", "edge-ca-cert.der"])
-      copyFileSync(join(this.folder, "first", file), join(this.folder, "second", file))
+    this.#shareRoot("second")
     await this.second.start()
+  }
+
+  /** All edges of an operator share the root. */
+  #shareRoot(name: string) {
+    for (const file of ["edge-ca-key.pem", "edge-ca-cert.der"])
+      copyFileSync(join(this.folder, "first", file), join(this.folder, name, file))
+  }
+
+  /** Starts one more edge, which the control plane sends its orders to. */
+  async another(name: string): Promise<Edge> {
+    mkdirSync(join(this.folder, name), { mode: 0o700 })
+    this.#shareRoot(name)
+    const ports = await Edge.ports()
+    const edge = new Edge(ports, this.#env(name, { CT_EDGE_ADMIN_URL: `http://${at(ports.edgeAdmin)}` }))
+    this.#more.push(edge)
+    await edge.start()
+    return edge
   }
 
   get ports(): EdgePorts {
@@ -188,6 +206,7 @@ export class Fleet implements Place {
   }
 
   async dispose(): Promise<void> {
+    await Promise.all(this.#more.map((edge) => edge.stop()))
     await Promise.all([this.first.stop(), this.second.stop(), this.#controlPlane?.stop("SIGKILL")])
     rmSync(this.folder, { recursive: true, force: true })
   }

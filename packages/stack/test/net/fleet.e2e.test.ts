@@ -123,6 +123,28 @@ describe("two edges and three agents", () => {
     assert.strictEqual((await ask(other.target)).body.toString(), "three")
   })
 
+  it("and of a third bring a visitor of any of them to an agent of any, nine pairs", async () => {
+    const edge = await fleet.another("third")
+    const link = await Link.open(edge.ports.mesh)
+    links.push(link)
+    const far = await provision(fleet, `far-${nameSuffix}.catenet.localhost`, origins[2]?.port ?? 0)
+    startAgent("far", far, link, origins[2]?.port ?? 0)
+    await fleet.registered(edge, far.token, 1)
+    const served = { first: shop, second: other, third: far }
+    for (const [name, { hostname }] of Object.entries(served))
+      await eventually(async () => {
+        const { edge_id } = (await (await fleet.admin("GET", `/internal/edges/lookup?host=${hostname}`)).json()) as {
+          readonly edge_id?: string
+        }
+        return edge_id?.startsWith(`${name}-`) === true
+      }, `the control plane knows of the agent at the ${name} edge`)
+    const doors = [fleet.first, fleet.second, edge].map(({ ports }) => ports.frontDoor)
+    for (const { target } of Object.values(served))
+      for (const port of doors) assert.strictEqual((await ask({ ...target, port })).status, 200)
+    await agents.get("far")?.stop("SIGKILL")
+    await edge.stop()
+  })
+
   /** What visitors of both edges saw when the agent that served them was struck, and who answered those who came 5 s later. */
   const watched = async (victim: string, strike: () => unknown) => {
     const doors = [shop.target, shopAtSecond].map((target) => steadyVisitors(target, 50))

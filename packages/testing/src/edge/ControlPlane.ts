@@ -8,6 +8,11 @@ import { createServer } from "node:http"
 
 export const adminToken = "ad".repeat(32)
 
+interface Owner {
+  readonly edge_id: string
+  readonly peer_addr: string
+}
+
 export interface ScriptedControlPlane {
   readonly url: string
   readonly revoked: Array<string>
@@ -21,7 +26,7 @@ export interface ScriptedControlPlane {
   /** The keys for session tickets that it gives, in hex; 404 while there are none. */
   readonly ticketKeys: Array<{ readonly key: string; readonly from: number }>
   /** Which edge serves a host, or a port such as `tcp/20022`, for look-ups. */
-  readonly owners: Map<string, { readonly edge_id: string; readonly peer_addr: string }>
+  readonly owners: Map<string, Owner & { readonly others?: ReadonlyArray<Owner> }>
   /** What it answers about every visitor, or about one by its session; 404 while nothing is set. */
   visitor:
     Promise<Record<string, unknown>> | ((session: string | undefined) => Promise<Record<string, unknown>>) | undefined

@@ -26,6 +26,7 @@ import * as channelLabels from "./0180_channel_labels.ts"
 import * as topologyNames from "./0181_topology_names.ts"
 import * as hostDomains from "./0186_host_domains.ts"
 import * as accountEvents from "./0189_account_events.ts"
+import * as agentPresence from "./0190_agent_presence.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -51,5 +52,6 @@ export const migrations = {
   "0180_channel_labels": channelLabels.up,
   "0181_topology_names": topologyNames.up,
   "0186_host_domains": hostDomains.up,
-  "0189_account_events": accountEvents.up
+  "0189_account_events": accountEvents.up,
+  "0190_agent_presence": agentPresence.up
 } as const
