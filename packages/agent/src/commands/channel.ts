@@ -107,7 +107,7 @@ const standardMcp = Effect.fnUntraced(function* (settings: Settings, broker: Bro
   yield* McpClientProxy.serve(yield* opening(settings, broker), process.stdin, process.stdout)
 })
 
-export interface Server {
+interface Server {
   readonly mcpCommand: string | undefined
   readonly env: ReadonlyArray<string>
   /** Tools whose calls wait for the owner. */
