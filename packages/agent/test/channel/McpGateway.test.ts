@@ -5,6 +5,7 @@ import { makeAuthority } from "@catenet/testing/agent/Authority"
 import { type Broker, startBroker, throughFrontDoor } from "@catenet/testing/agent/Broker"
 import { makeChannel } from "@catenet/testing/agent/Member"
 import { eventually } from "@catenet/testing/Eventually"
+import { onThisMachine } from "@catenet/testing/Promptness"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile, spawnSync } from "node:child_process"
@@ -214,18 +215,20 @@ describe("an MCP gateway", () => {
     assert.include(McpProbes.textOf(many), "away is not there")
   })
 
-  it("answers a result of 8 MiB, and finds a peer again that was started anew", async () => {
+  it("answers a result of 8 MiB, and finds a peer again that was started anew, though the edge kept the dead one", async () => {
     assert.lengthOf(
       McpProbes.textOf(await client.callTool({ name: "rack.huge-8", arguments: {} })) ?? "",
       8 * 1024 * 1024
     )
     servers.get("rack")?.kill()
     await servers.get("rack")?.exited
+    const before = performance.now()
     restart.get("rack")?.()
     await eventually(async () => {
       const answer = await client.callTool({ name: "rack.whoami", arguments: {} })
       return answer.isError !== true && /^\d+$/u.test(McpProbes.textOf(answer) ?? "")
     }, "the peer answers again")
+    assert.isBelow(performance.now() - before, onThisMachine(8_000))
   })
 })
 

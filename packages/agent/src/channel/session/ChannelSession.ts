@@ -5,43 +5,35 @@
 import * as Address from "@catenet/crypto/admission/Address"
 import type { Name as KeyExchangeName } from "@catenet/crypto/admission/KeyExchange"
 import * as Bytes from "@catenet/crypto/Bytes"
-import { native } from "@catenet/crypto/native"
 import type { Rights } from "@catenet/crypto/Permission"
-import type { KeyPair } from "@catenet/crypto/Suite"
 import { type Duration, Effect, Fiber, Option, Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
-import type { Duplex } from "node:stream"
 import { OutgoingProxy } from "../../carrier/OutgoingProxy.ts"
-import type { NoiseStream } from "../../mesh/NoiseStream.ts"
 import type { AgentMetrics, ChannelCarrier } from "../../observe/AgentMetrics.ts"
-import { formatHostPort, type HostPort } from "../../settings/HostPort.ts"
-import type { Role } from "../../settings/MemberVariables.ts"
 import { awaitReadable } from "../../tunnel/StreamHelloPeek.ts"
 import type { SessionTermination } from "./ChannelFailure.ts"
 import * as DirectPath from "./DirectPath.ts"
 import * as DirectUpgrade from "./DirectUpgrade.ts"
 import * as FallbackDialer from "./FallbackDialer.ts"
-import * as KeyProof from "./KeyProof.ts"
-import * as Peer from "./Peer.ts"
+import type * as Peer from "./Peer.ts"
+import {
+  follow,
+  followMillis,
+  type Joined,
+  type Member,
+  type Met,
+  met,
+  peerOf,
+  proving,
+  relayed,
+  relayLeg,
+  type SessionStream
+} from "./PeerLegs.ts"
 import * as PostQuantumPeers from "./PostQuantumPeers.ts"
 import * as RelayKeepAlive from "./RelayKeepAlive.ts"
 import { TaggedStream } from "./TaggedStream.ts"
 
-export interface Member {
-  readonly role: Role
-  readonly noise: KeyPair
-  /** The peer's key as configured by the operator of this member. */
-  readonly configured: Uint8Array | undefined
-  /** The only accepted holder, if its operator has named one. */
-  readonly expected?: Uint8Array
-  /** The address to dial for a peer's endpoint; undefined for none. */
-  readonly dialable?: (endpoint: string) => HostPort | undefined
-  /** Whether it would move a session from the relay to a direct link. */
-  readonly isUpgrading: boolean
-}
-
-/** A session's bytes, which are sealed on the way. */
-export type SessionStream = NoiseStream | TaggedStream
+export type { Member, Met, SessionStream }
 
 export interface ChannelSession {
   readonly stream: SessionStream
@@ -65,41 +57,10 @@ export interface ChannelSession {
   readonly carriedBy: () => ChannelCarrier
 }
 
-const peerOf = Effect.fnUntraced(function* (
-  { acknowledgement, offer, rung }: FallbackDialer.BrokerConnection,
-  { grant, postQuantum }: FallbackDialer.Broker,
-  { configured, expected, role }: Member
-) {
-  const own = { grant, role, configured, expected, offer, postQuantum }
-  const peer = yield* Effect.fromResult(Peer.ofAcknowledgement(native, acknowledgement, own))
-  const edge = rung.url?.href ?? formatHostPort(rung.address)
-  return yield* PostQuantumPeers.check({ ...peer, edge }, postQuantum)
-})
-
-/** A peer at the other end of a carrier. */
-export interface Met {
-  /** The session's transport, and the connection whose bytes are counted. */
-  readonly leg: Pick<FallbackDialer.BrokerConnection, "stream" | "socket">
-  readonly carrier: ChannelCarrier
-  readonly peer: Pick<
-    Peer.Peer,
-    "holder" | "isInitiator" | "noiseKey" | "rights" | "grantEnds" | "observed" | "agreement" | "edge"
-  >
-  /** The session, if both keys have been proved already. */
-  readonly stream?: SessionStream
-  /** The relay behind a direct path. */
-  readonly tether?: Duplex
-}
-
 /** Where this member listens for peers, and the address that it gives them. */
 export interface Reach {
   readonly listener: DirectPath.Listener
   readonly advertised: string
-}
-
-interface Joined {
-  readonly leg: FallbackDialer.BrokerConnection
-  readonly peer: Peer.Peer
 }
 
 /** How this member would open a direct path; undefined if it cannot. */
@@ -159,9 +120,6 @@ const tethered = Effect.fnUntraced(function* (
   return { ...overDirect(direct.value, peer), tether: leg.stream }
 }, Effect.scoped)
 
-/** Time for a peer that left an unmarked connection to come to the relay. One that left for good never comes. */
-const followMillis = 10_000
-
 /** Waits for a peer. The carrier is the caller's. */
 export const meet = Effect.fn("ChannelSession.meet")(function* (
   broker: FallbackDialer.Broker,
@@ -171,9 +129,7 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (
   const endpoint = carrierHealth?.advertised ?? Address.relayOnly
   while (true) {
     const first = yield* FallbackDialer.rendezvous(broker, endpoint)
-    const known = yield* peerOf(first, broker, member).pipe(
-      Effect.tapError(() => Effect.sync(() => first.stream.destroy()))
-    )
+    const known = yield* peerOf(first, broker, member)
     const completion = yield* RelayKeepAlive.of(first, known.isInitiator)
     if (completion === "spliced") return met(first, known)
     // Only the first message shows it: the peer answers, or leaves for the relay, or the edge closes the connection late.
@@ -183,10 +139,9 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (
     const joining = relayLeg(broker, member, endpoint, known)
     if (proved !== undefined && !first.isMarked) {
       const { failure } = proved
-      const followed = failure.hasLeft ? yield* Effect.timeoutOption(joining, followMillis) : Option.none()
-      if (Option.isNone(followed)) return yield* failure
-      if (followed.value !== undefined) return met(followed.value.leg, followed.value.peer)
-      continue
+      if (!failure.hasLeft) return yield* failure
+      const found = yield* Effect.timeoutOption(follow(broker, member, endpoint, known), followMillis)
+      return Option.isSome(found) ? found.value : yield* failure
     }
     const isRelayed = broker.node !== undefined || (yield* OutgoingProxy) !== undefined
     const way = isRelayed ? undefined : directWay(known, member, carrierHealth)
@@ -195,29 +150,6 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (
     if (found !== undefined) return found
   }
 })
-
-const relayed = (joined: Joined | undefined) => (joined === undefined ? undefined : met(joined.leg, joined.peer))
-
-/** Joins the peer at the relay; undefined if it does not come and must be met again. */
-const relayLeg = Effect.fnUntraced(function* (
-  broker: FallbackDialer.Broker,
-  member: Member,
-  endpoint: string,
-  known: Peer.Peer
-) {
-  const leg = yield* Effect.catchTag(FallbackDialer.relay(broker, endpoint), "ParkExpired", () => Effect.undefined)
-  if (leg === undefined) return undefined
-  // A relay node knows no keys: the peer is the one that the edge has named, and proves that in the handshake.
-  if (broker.node !== undefined) return { leg, peer: known }
-  const peer = yield* peerOf(leg, broker, member).pipe(Effect.tapError(() => Effect.sync(() => leg.stream.destroy())))
-  const joined: Joined = { leg, peer }
-  return joined
-})
-
-const proving = (carrier: Duplex, { agreement, isInitiator, noiseKey }: Met["peer"], { isUpgrading, noise }: Member) =>
-  (isUpgrading ? KeyProof.proveAndAsk : KeyProof.prove)(carrier, noise, noiseKey, isInitiator, agreement)
-
-const met = (leg: FallbackDialer.BrokerConnection, peer: Peer.Peer): Met => ({ leg, carrier: leg.rung.name, peer })
 
 /** The peer on a direct path, where both keys are proved already. */
 export const overDirect = ({ socket, stream }: DirectPath.Direct, peer: Met["peer"]): Met => ({
