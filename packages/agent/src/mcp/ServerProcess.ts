@@ -7,7 +7,7 @@ import { Effect, FiberSet, Result } from "effect"
 import type { Readable, Writable } from "node:stream"
 import * as McpProcess from "../channel/mcp/McpProcess.ts"
 import { memberOf, unanswered } from "../channel/mcp/McpResult.ts"
-import { bytesOf, isResponse, keyOf, parse, readLines } from "../channel/mcp/StdioTransport.ts"
+import { bytesOf, isResponse, keyOf, parse, passLine, readLines } from "../channel/mcp/StdioTransport.ts"
 import * as Notification from "../channel/rpc/Notification.ts"
 import { isObject, type JsonObject } from "../channel/rpc/Tool.ts"
 import type { Command } from "../channel/serve/HandlerProcess.ts"
@@ -175,9 +175,7 @@ export class ServerProcess {
 
   #write(line: Uint8Array) {
     const { stdin } = this.#child
-    if (!stdin.writable) return
-    stdin.write(line)
-    stdin.write("\n")
+    if (stdin.writable) passLine(stdin, line)
   }
 
   #receive(message: JsonObject, line: Uint8Array) {

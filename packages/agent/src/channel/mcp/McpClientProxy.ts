@@ -15,7 +15,7 @@ import * as McpFacade from "./McpFacade.ts"
 import { memberOf, unanswered } from "./McpResult.ts"
 import { idle } from "./McpServerProxy.ts"
 import * as PeerConnection from "./PeerConnection.ts"
-import { bytesOf, firstIsRequest, keyOf, readLines, type Unreadable, writeLine } from "./StdioTransport.ts"
+import { bytesOf, firstIsRequest, keyOf, passLine, readLines, type Unreadable, writeLine } from "./StdioTransport.ts"
 
 type Open<R> = Effect.Effect<Duplex, { readonly message: string }, R>
 
@@ -83,8 +83,7 @@ const join = <R>(state: State<R>, stream: Duplex): ClientSession => {
   const session = new ClientSession(stream, state.sessions++, {
     onMessage: (line) => {
       if (!stdout.writable) return
-      stdout.write(line)
-      if (!stdout.write("\n")) session.messages.hold(true)
+      if (!passLine(stdout, line)) session.messages.hold(true)
     },
     onAnswer: (id) => void asked.delete(keyOf(id)),
     onDrain: () => stdin.resume(),

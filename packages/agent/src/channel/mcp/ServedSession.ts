@@ -8,7 +8,7 @@ import type { Command } from "../serve/HandlerProcess.ts"
 import type { FramedMessages } from "./FramedMessages.ts"
 import { memberOf, unanswered } from "./McpResult.ts"
 import type { ServerTools } from "./ServerTools.ts"
-import { bytesOf, keyOf } from "./StdioTransport.ts"
+import { bytesOf, keyOf, passLine } from "./StdioTransport.ts"
 
 export interface Serving {
   readonly command: Command
@@ -47,8 +47,7 @@ export interface State extends Serving {
 
 export const toServer = ({ child: { stdin }, messages }: State, line: Uint8Array) => {
   if (!stdin.writable) return
-  stdin.write(line)
-  if (!stdin.write("\n")) messages.hold(true)
+  if (!passLine(stdin, line)) messages.hold(true)
 }
 
 /** Since 2026-07-28 every request says which revision it is of, and a result that it is whole. */

@@ -192,3 +192,12 @@ export const firstIsRequest = (stdin: Readable): Effect.Effect<boolean> =>
 export const writeLine = (stream: Writable, message: JsonObject | ReadonlyArray<JsonObject>): void => {
   if (stream.writable) stream.write(`${Json.write(message)}\n`)
 }
+
+/** Writes a message as it came, in one piece with its end, so that its reader wakes once. False while the stream is full. */
+export const passLine = (stream: Writable, line: Uint8Array): boolean => {
+  stream.cork()
+  stream.write(line)
+  const hasRoom = stream.write("\n")
+  stream.uncork()
+  return hasRoom
+}
