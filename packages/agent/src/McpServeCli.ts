@@ -37,6 +37,11 @@ export const serveFlags = {
     Flag.withMetavar("ORIGIN"),
     Flag.withDescription("Let pages of this origin call the server; * for all"),
     Flag.atLeast(0)
+  ),
+  scope: Flag.String("scope").pipe(
+    Flag.withMetavar("NAME"),
+    Flag.withDescription("Scope that clients ask for beside openid and email, where the identity provider needs one"),
+    Flag.atLeast(0)
   )
 }
 

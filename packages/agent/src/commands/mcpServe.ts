@@ -1,7 +1,7 @@
 /** `mcp -- COMMAND`: a public address for a stdio MCP server. */
 import { Effect, Option } from "effect"
 import { UsageWrong } from "../Failure.ts"
-import { origins, toolLists, variables } from "../settings/McpVariables.ts"
+import { origins, scopes, toolLists, variables } from "../settings/McpVariables.ts"
 import { allowed } from "./channel.ts"
 import * as expose from "./expose.ts"
 import { noRules, type RuleFlags } from "./rules.ts"
@@ -13,6 +13,7 @@ export interface Options extends Omit<expose.Common, "login" | "qr" | keyof Rule
   readonly env: ReadonlyArray<string>
   readonly tools: ReadonlyArray<string>
   readonly allowOrigin: ReadonlyArray<string>
+  readonly scope: ReadonlyArray<string>
 }
 
 /** A word of a command line of the shell. */
@@ -21,7 +22,8 @@ const word = (text: string) => (/^[\w@%+=:,./-]+$/u.test(text) ? text : `'${text
 /** A flag and the variable that it stands for. */
 const flags = [
   ["--tools", "tools", variables.mcpTools.name, toolLists, ";"],
-  ["--allow-origin", "allowOrigin", variables.mcpOrigins.name, origins, ","]
+  ["--allow-origin", "allowOrigin", variables.mcpOrigins.name, origins, ","],
+  ["--scope", "scope", variables.mcpScopes.name, scopes, ","]
 ] as const
 
 export const serve = Effect.fn("mcp.serve")(function* (options: Options) {

@@ -51,7 +51,15 @@ export const open = Effect.fn("GatewayEndpoint.open")(function* <R>(
   const own = typeof bound === "object" && bound !== null ? bound.port : port
   const resource = `http://127.0.0.1:${own}/`
   const callers = new Callers({ isPublic: true, tools: new Map(), ask: async () => ({ _tag: "Invalid" }) })
-  const answer = McpEndpoint.make({ sessions, callers, resource, issuer: async () => undefined, origins: [], onFault })
+  const answer = McpEndpoint.make({
+    sessions,
+    callers,
+    resource,
+    issuer: async () => undefined,
+    origins: [],
+    scopes: [],
+    onFault
+  })
   const hosts = new Set([`127.0.0.1:${own}`, `localhost:${own}`])
   server.on("error", onFault)
   server.on("request", (request, response) => {

@@ -24,10 +24,13 @@ export interface Surroundings {
   readonly issuer: () => Promise<string | undefined>
   /** Pages of these origins may call, beside those of the host itself and of the visitor's machine; `*` for all. */
   readonly origins: ReadonlyArray<string>
+  /** What clients ask for, beside who the caller is. */
+  readonly scopes: ReadonlyArray<string>
   readonly onFault: (cause: unknown) => void
 }
 
-const scopes = ["openid", "email"]
+/** Who the caller is. */
+const identity = ["openid", "email"]
 const methods = new Map([
   ["/mcp", "GET, POST, DELETE"],
   ["/sse", "GET"],
@@ -98,6 +101,7 @@ const none: Outlet = { send: () => undefined, answer: () => undefined, abandon: 
 
 export const make = (surroundings: Surroundings): RequestListener => {
   const { callers, issuer, onFault, resource, sessions } = surroundings
+  const scopes = [...identity, ...surroundings.scopes]
   const at = (path: string) => new URL(path, resource).href
   /** Clients of the old transport, by their sessions. */
   const old = new WeakMap<EndpointSession, Outlet>()

@@ -36,7 +36,7 @@ export const open = Effect.fn("McpOrigin.open")(function* (
   authority: Authority | undefined,
   onFault: (cause: unknown) => void
 ) {
-  const { address, isPublic, isShared, origins, passes, tools } = settings
+  const { address, isPublic, isShared, origins, passes, scopes, tools } = settings
   const command: Command = { line, service: "mcp", passes }
   const scope = yield* Effect.scope
   const run = yield* FiberSet.makeRuntimePromise()
@@ -62,7 +62,7 @@ export const open = Effect.fn("McpOrigin.open")(function* (
   const filters = new Map([...tools].map(([who, patterns]) => [who, new ToolFilter(patterns)]))
   const { ask, issuer } = authority ?? nobody
   const callers = new Callers({ isPublic, tools: filters, ask })
-  const listener = McpEndpoint.make({ sessions, callers, resource: address, issuer, origins, onFault })
+  const listener = McpEndpoint.make({ sessions, callers, resource: address, issuer, origins, scopes, onFault })
   if (isPublic)
     yield* Effect.logWarning(
       `anyone who knows ${new URL("mcp", address).href} may call this MCP server, with whatever it can do on this machine`

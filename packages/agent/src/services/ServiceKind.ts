@@ -4,7 +4,7 @@ import type { TunnelKind } from "@catenet/domain/tunnels/Tunnel"
 import { type Problem, problem } from "@catenet/platform/ConfigurationInvalid"
 
 const originOptions = ["to", "routes", "tcp", "udp", "mcp"] as const
-const mcpOptions = ["mcp_public", "mcp_share", "mcp_tools", "mcp_env", "mcp_allow_origin"] as const
+const mcpOptions = ["mcp_public", "mcp_share", "mcp_tools", "mcp_env", "mcp_allow_origin", "mcp_scopes"] as const
 /** Options of an origin that the agent does not start itself. */
 const withoutMcp = ["host_header", "ca", "insecure", "listing", "proxy_protocol"] as const
 

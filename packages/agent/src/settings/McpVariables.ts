@@ -22,6 +22,13 @@ export const origins = Parser.listOf(
   "https://app.example.net"
 )
 
+/** Names of scopes (RFC 6749, 3.3), without commas. */
+export const scopes = Parser.listOf(
+  Parser.make("a scope", (text) => (/^[!#-+.-[\]-~-]{1,100}$/u.test(text) ? text : undefined)),
+  "names of scopes, with commas between them",
+  "mcp-tools"
+)
+
 const name = Parser.make("a name", (text) => (/^[A-Za-z_][A-Za-z0-9_]*$/u.test(text) ? text : undefined))
 
 /** Who may use which tools. */
@@ -71,6 +78,11 @@ export const variables = {
     "CT_AGENT_MCP_ALLOW_ORIGIN",
     origins,
     "Pages of these origins may call the MCP server, beside those of its own host and of this machine."
+  ),
+  mcpScopes: optional(
+    "CT_AGENT_MCP_SCOPES",
+    scopes,
+    "Scopes that clients of the MCP server ask for beside `openid` and `email`, where the identity provider makes tokens for its host by a scope."
   )
 }
 
@@ -80,7 +92,8 @@ const needed = {
   mcpShare: variables.mcpShare.name,
   mcpTools: variables.mcpTools.name,
   mcpEnvironment: variables.mcpEnvironment.name,
-  mcpOrigins: variables.mcpOrigins.name
+  mcpOrigins: variables.mcpOrigins.name,
+  mcpScopes: variables.mcpScopes.name
 } as const
 type Key = keyof typeof needed
 
@@ -103,6 +116,8 @@ export interface McpSettings {
   readonly tools: ToolLists
   readonly passes: ReadonlyArray<string>
   readonly origins: ReadonlyArray<string>
+  /** Asked for beside `openid` and `email`. */
+  readonly scopes: ReadonlyArray<string>
 }
 
 export interface Values {
@@ -113,6 +128,7 @@ export interface Values {
   readonly mcpTools: ToolLists | undefined
   readonly mcpEnvironment: ReadonlyArray<string> | undefined
   readonly mcpOrigins: ReadonlyArray<string> | undefined
+  readonly mcpScopes: ReadonlyArray<string> | undefined
 }
 
 export const of = (values: Values): McpSettings => ({
@@ -121,7 +137,8 @@ export const of = (values: Values): McpSettings => ({
   isShared: values.mcpShare === true,
   tools: values.mcpTools ?? new Map(),
   passes: values.mcpEnvironment ?? [],
-  origins: values.mcpOrigins ?? []
+  origins: values.mcpOrigins ?? [],
+  scopes: values.mcpScopes ?? []
 })
 
 /** The options of a service in the file. */
@@ -130,17 +147,29 @@ export const serviceOptions = new Map([
   [variables.mcpShare.name, "mcp_share"],
   [variables.mcpTools.name, "mcp_tools"],
   [variables.mcpEnvironment.name, "mcp_env"],
-  [variables.mcpOrigins.name, "mcp_allow_origin"]
+  [variables.mcpOrigins.name, "mcp_allow_origin"],
+  [variables.mcpScopes.name, "mcp_scopes"]
 ] as const)
 
-type ServiceOptions = Pick<ServiceEntry, "mcp_public" | "mcp_share" | "mcp_tools" | "mcp_env" | "mcp_allow_origin">
+type ServiceOptions = Pick<
+  ServiceEntry,
+  "mcp_public" | "mcp_share" | "mcp_tools" | "mcp_env" | "mcp_allow_origin" | "mcp_scopes"
+>
 
 /** The variables that a service of the file sets. */
-export const ofService = ({ mcp_allow_origin, mcp_env, mcp_public, mcp_share, mcp_tools }: ServiceOptions) => ({
+export const ofService = ({
+  mcp_allow_origin,
+  mcp_env,
+  mcp_public,
+  mcp_scopes,
+  mcp_share,
+  mcp_tools
+}: ServiceOptions) => ({
   ...(mcp_public === true && { [variables.mcpPublic.name]: "1" }),
   ...(mcp_share === true && { [variables.mcpShare.name]: "1" }),
   ...(mcp_env !== undefined && { [variables.mcpEnvironment.name]: mcp_env.join(",") }),
   ...(mcp_allow_origin !== undefined && { [variables.mcpOrigins.name]: mcp_allow_origin.join(",") }),
+  ...(mcp_scopes !== undefined && { [variables.mcpScopes.name]: mcp_scopes.join(",") }),
   ...(mcp_tools !== undefined && {
     [variables.mcpTools.name]: Object.entries(mcp_tools)
       .map(([who, tools]) => `${who}=${tools.join(",")}`)
@@ -157,6 +186,7 @@ export const optionsOf = (given: Readonly<Record<string, string>>): ServiceOptio
     ...(text("mcpShare") === "1" && { mcp_share: true }),
     ...(lists !== undefined && { mcp_tools: Object.fromEntries(lists) }),
     ...(text("mcpEnvironment") !== "" && { mcp_env: text("mcpEnvironment").split(",") }),
-    ...(text("mcpOrigins") !== "" && { mcp_allow_origin: text("mcpOrigins").split(",") })
+    ...(text("mcpOrigins") !== "" && { mcp_allow_origin: text("mcpOrigins").split(",") }),
+    ...(text("mcpScopes") !== "" && { mcp_scopes: text("mcpScopes").split(",") })
   }
 }

@@ -1,7 +1,7 @@
 /** An MCP endpoint as visitors reach it: at a port of its own, behind nothing but the address that the proxy writes. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Client, SSEClientTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
-import { Effect, type Scope } from "effect"
+import { Effect, Logger, type Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { connect, createServer, type AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -11,7 +11,7 @@ import type { Verdict } from "../../src/mcp/Callers.ts"
 import * as McpOrigin from "../../src/mcp/McpOrigin.ts"
 import type { McpSettings } from "../../src/settings/McpVariables.ts"
 
-const program = (name: string) => {
+export const program = (name: string) => {
   const path = fileURLToPath(new URL(`../harness/${name}.ts`, import.meta.url))
   return `exec '${process.execPath}' '${path}'`
 }
@@ -35,6 +35,8 @@ export interface Endpoint {
   readonly folder: string
   /** Tokens that the control plane was asked about. */
   readonly asked: Array<string>
+  /** Lines of its log. */
+  readonly logged: Array<string>
   /** It does not answer while this is set. */
   isAway: boolean
 }
@@ -49,7 +51,7 @@ export const open = (
       Effect.sync(() => mkdtempSync(join(tmpdir(), "ct-mcp-"))),
       (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
     )
-    const endpoint: Endpoint = { url: "", folder, asked: [], isAway: false }
+    const endpoint: Endpoint = { url: "", folder, asked: [], logged: [], isAway: false }
     const whole: McpSettings = {
       address: resource,
       isPublic: false,
@@ -57,6 +59,7 @@ export const open = (
       tools: new Map(),
       passes: [],
       origins: [],
+      scopes: [],
       ...settings
     }
     const authority: McpOrigin.Authority = {
@@ -69,7 +72,11 @@ export const open = (
     }
     const faults: Array<unknown> = []
     const socket = join(folder, "socket")
-    yield* McpOrigin.open(socket, `cd '${folder}' && ${command}`, whole, authority, (cause) => faults.push(cause))
+    const logger = Logger.make(({ message }) => void endpoint.logged.push([message].flat().map(String).join(" ")))
+    const line = `cd '${folder}' && ${command}`
+    yield* McpOrigin.open(socket, line, whole, authority, (cause) => faults.push(cause)).pipe(
+      Effect.provide(Logger.layer([logger]))
+    )
     const server = yield* Effect.acquireRelease(
       Effect.promise(async () => {
         const made = createServer((visitor) => {
@@ -92,6 +99,12 @@ export const open = (
   }).pipe(Effect.provide(NodeFileSystem.layer)) as Effect.Effect<Endpoint, never, Scope.Scope>
 
 const bearer = (token: string) => ({ requestInit: { headers: { authorization: `Bearer ${token}` } } })
+
+/** How a client of a revision connects: until 2024-11-05 by another transport. */
+export const transport = ({ url }: Pick<Endpoint, "url">, revision: string, token = "ada") =>
+  revision === "2024-11-05"
+    ? new SSEClientTransport(new URL("/sse", url), bearer(token))
+    : new StreamableHTTPClientTransport(new URL("/mcp", url), bearer(token))
 
 interface As {
   readonly token?: string

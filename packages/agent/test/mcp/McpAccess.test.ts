@@ -146,6 +146,19 @@ describe("a call of an MCP endpoint", () => {
     })
   )
 
+  it.live("asks for the scopes by which a provider makes tokens for its host", () =>
+    Effect.gen(function* () {
+      const endpoint = yield* Endpoint.open(Endpoint.tools, { scopes: ["mcp-tools"] })
+      yield* Effect.promise(async () => {
+        const refused = await Endpoint.send(endpoint, { body: Endpoint.initialize(), token: null })
+        assert.include(refused.headers.get("www-authenticate"), 'scope="openid email mcp-tools"')
+        const path = "/.well-known/oauth-protected-resource"
+        const known = await Endpoint.send(endpoint, { method: "GET", path, token: null })
+        assert.deepInclude(await known.json(), { scopes_supported: ["openid", "email", "mcp-tools"] })
+      })
+    })
+  )
+
   it.live("needs no token where anyone may call", () =>
     Effect.gen(function* () {
       const endpoint = yield* Endpoint.open(Endpoint.tools, { isPublic: true })

@@ -135,7 +135,8 @@ const Local = Schema.Struct({
   tls: ServiceEntry.fields.tls,
   to: ServiceEntry.fields.to
 })
-const { host_header, mcp, mcp_allow_origin, mcp_env, mcp_public, mcp_share, mcp_tools } = ServiceEntry.fields
+const { host_header, mcp, mcp_allow_origin, mcp_env, mcp_public, mcp_scopes, mcp_share, mcp_tools } =
+  ServiceEntry.fields
 const Path = Schema.optionalKey(Schema.Literals(["/etc/ca.pem", '/srv/our CAs: "all" #1.pem']))
 const some = Schema.Array(Wanted).check(Schema.isMinLength(1), Schema.isMaxLength(12))
 const runs = { arbitrary: { runs: propertyRuns } }
@@ -214,7 +215,7 @@ describe("the file of services and the account", () => {
 
   it.prop(
     "an MCP server that was served comes back from the file, with who may call it and how it is run",
-    [Arbitrary.schema(Schema.Struct({ mcp, mcp_allow_origin, mcp_env, mcp_public, mcp_share, mcp_tools }))],
+    [Arbitrary.schema(Schema.Struct({ mcp, mcp_allow_origin, mcp_env, mcp_public, mcp_scopes, mcp_share, mcp_tools }))],
     ([{ mcp: command = "./notes", ...wanted }]) => {
       const options = Exposure.optionsOf(McpVariables.ofService(wanted))
       const tunnel = made({ name: TunnelName.make("notes") }, 0)

@@ -207,6 +207,16 @@ const rules: ReadonlyArray<Rule> = [
     read: ({ origin }) => origin.mcp?.origins
   },
   {
+    name: "CT_AGENT_MCP_SCOPES",
+    base: mcp,
+    good: [
+      ["", []],
+      ["mcp-tools, urn:mcp:tools", ["mcp-tools", "urn:mcp:tools"]]
+    ],
+    bad: ["two words", 'a"b', "a\\b"],
+    read: ({ origin }) => origin.mcp?.scopes
+  },
+  {
     name: "CT_AGENT_ORIGIN_HOST_HEADER",
     base: browser,
     good: [

@@ -82,6 +82,7 @@ const variableName = Schema.String.check(pattern(/^[A-Za-z_][A-Za-z0-9_]{0,127}$
 const pageOrigin = Schema.String.check(
   pattern(/^(?:\*|https?:\/\/[a-z0-9.-]{1,253}(?::[0-9]{1,5})?)$/u, "an origin such as https://app.example.net, or *")
 )
+const scope = Schema.String.check(pattern(/^[!#-+.-[\]-~-]{1,100}$/u, "the name of a scope"))
 
 /** How an MCP server is offered, beside its command. */
 const mcpOptions = {
@@ -100,6 +101,10 @@ const mcpOptions = {
   }),
   mcp_allow_origin: Schema.optionalKey(boundedArray(64, pageOrigin, 1)).annotateKey({
     description: "Pages of these origins may call the MCP server, beside those of its own host and of this machine."
+  }),
+  mcp_scopes: Schema.optionalKey(boundedArray(16, scope, 1)).annotateKey({
+    description:
+      "Scopes that clients of the MCP server ask for, where the identity provider makes tokens for it by one."
   })
 }
 

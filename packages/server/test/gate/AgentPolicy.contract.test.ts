@@ -238,6 +238,8 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("an agent's 
           client: null
         })
         assert.match(String((yield* caller(robot)).said["client"]), /^sa-/u)
+        // As a Keycloak makes them, where one of its scopes adds the host to the audiences.
+        assert.strictEqual((yield* as({ sub: "owner", aud: [resource, "account"], azp: "app" })).status, 200)
         for (const [name, claims, reason] of [
           ["nobody of the tunnel", { sub: "guest" }, "account"],
           ["not yet a visitor", ada, "account"],
