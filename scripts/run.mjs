@@ -129,7 +129,9 @@ const campaign = () => {
     CATENET_PACKAGES: "1",
     CATENET_SWITCH_RATE: "200",
     CATENET_SWITCH_SECONDS: "20",
-    CATENET_OWN_NAME: "1"
+    CATENET_OWN_NAME: "1",
+    CATENET_MCP: "1",
+    CATENET_MCP_CALL_SECONDS: "600"
   }
   for (const [name, value] of Object.entries(full)) env[name] ??= value
   const parts = [
@@ -149,6 +151,9 @@ const campaign = () => {
     ["crypto", "Mutated"],
     ["agent", "channel/Serving"],
     ["agent", "login/Credential"],
+    ["agent", "mcp/"],
+    ["stack", "agent/Keycloak"],
+    ["stack", "agent/Mcp.test"],
     ["agent", "edge/ChannelKilled"],
     ["stack", "channels/RoomProcesses"],
     ["agent", "test/Killed"],

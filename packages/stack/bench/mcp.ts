@@ -1,6 +1,7 @@
 /**
- * Calls of an MCP tool by the official client: at the server itself, through a channel, and through other makers' proxies to HTTP,
- * where they are on the path. All are open at once and measured in turns.
+ * Calls of an MCP tool by the official client: at the server itself, through a channel, at the endpoint of `ct-agent mcp` without a
+ * tunnel in front of it, and through other makers' proxies to HTTP, where they are on the path. All are open at once and measured in
+ * turns.
  */
 import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { agentProgram } from "@catenet/testing/agent/AgentProgram"
@@ -11,6 +12,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -31,6 +33,17 @@ const connected = async (transport: StdioClientTransport | StreamableHTTPClientT
   const client = new Client({ name: "bench", version: "1" }, { versionNegotiation: { mode: "legacy" } })
   await client.connect(transport)
   return client
+}
+
+/** The endpoint as another process. */
+const endpoint = async (stack: AsyncDisposableStack): Promise<Way> => {
+  const program = fileURLToPath(new URL("data/mcpEndpoint.ts", import.meta.url))
+  const child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "ignore"] })
+  stack.defer(() => void child.kill())
+  const [url] = (await once(child.stdout, "data")) as ReadonlyArray<Buffer>
+  const client = await connected(new StreamableHTTPClientTransport(new URL("/mcp", String(url).trim())))
+  stack.defer(() => client.close())
+  return { name: "ct-agent mcp", client }
 }
 
 /** The proxy of this name, which listens at a port, if it is installed. */
@@ -104,6 +117,7 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
   const proxy = (port: number) => ["--port", String(port), "--server", "stream", process.execPath, server]
   const ways = [
     ...own,
+    await endpoint(stack),
     ...(await proxied("supergateway", gateway, stack)),
     ...(await proxied("mcp-proxy", proxy, stack))
   ]

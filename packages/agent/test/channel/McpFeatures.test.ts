@@ -65,7 +65,7 @@ describe.skipIf(!hasPython)("the official SDK of Python", () => {
     const { stdout } = await promisify(execFile)("python3", args, { cwd: home.path, env })
     assert.deepStrictEqual(JSON.parse(stdout), {
       revision,
-      tools: ["ask", "log", "open", "ping", "update", "wait", "weather"],
+      tools: ["ask", "log", "open", "ping", "screenshot", "update", "wait", "weather"],
       sky: { sky: "clear" },
       asked: "Ada,thought,file:///home",
       prompt: "Greet Ada.",

@@ -55,6 +55,15 @@ serveStdio(() => {
     { description: "Structured.", inputSchema: objectOf({ city: string }), outputSchema: objectOf({ sky: string }) },
     ({ city }) => ({ ...text(String(city)), structuredContent: { sky: "clear" } })
   )
+  server.registerTool(
+    "screenshot",
+    { description: "Shows a screen of so many MiB.", inputSchema: objectOf({ size: string }) },
+    ({ size }) => ({
+      content: [
+        { type: "image", mimeType: "image/png", data: Buffer.alloc(Number(size) * 2 ** 20, 7).toString("base64") }
+      ]
+    })
+  )
   server.registerTool("log", { description: "Logs." }, async ({ mcpReq }) => {
     await mcpReq.log("warning", "it rains", "sky")
     return text("logged")

@@ -1,7 +1,8 @@
 /** The endpoint of a stdio MCP server, called by the official SDK and by hand. */
 import { eventually } from "@catenet/testing/Eventually"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import * as McpProbes from "../harness/McpProbes.ts"
 import * as Endpoint from "./Endpoint.ts"
 
 const textOf = (result: unknown) => (result as { content: ReadonlyArray<{ text: string }> }).content[0]?.text ?? ""
@@ -47,56 +48,27 @@ const call = (id: number, name: string, more: object = {}) => ({
   params: { name, arguments: {}, ...more }
 })
 
-describe.each(["2025-11-25", "2026-07-28"])("MCP %s over HTTP", (revision) => {
-  it.live("passes every feature between the official client and the official server", () =>
-    Effect.gen(function* () {
-      const endpoint = yield* Endpoint.open(Endpoint.features)
-      const [logged, updated]: [Array<unknown>, Array<string>] = [[], []]
-      const { client } = yield* Endpoint.client(endpoint, {
-        revision,
-        capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } },
-        prepare: (made) => {
-          made.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { name: "Ada" } }))
-          made.setRequestHandler("sampling/createMessage", () => ({
-            model: "m",
-            role: "assistant",
-            content: { type: "text", text: "thought" }
-          }))
-          made.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///home" }] }))
-          made.setNotificationHandler("notifications/message", ({ params }) => void logged.push(params.data))
-          made.setNotificationHandler("notifications/resources/updated", ({ params }) => void updated.push(params.uri))
-        }
-      })
-      yield* Effect.promise(async () => {
-        assert.strictEqual(client.getNegotiatedProtocolVersion(), revision)
-        assert.strictEqual(client.getInstructions(), "Ask before you look.")
-        const weather = await client.callTool({ name: "weather", arguments: { city: "Bern" } })
-        assert.deepStrictEqual(weather.structuredContent, { sky: "clear" })
-        assert.strictEqual(textOf(await client.callTool({ name: "ask", arguments: {} })), "Ada,thought,file:///home")
-        const { contents } = await client.readResource({ uri: "note://one" })
-        assert.strictEqual((contents[0] as { blob: string }).blob.length, 12 * 1024 * 1024)
-        const ref = { type: "ref/resource" as const, uri: "note://of/{name}" }
-        assert.deepStrictEqual(
-          (await client.complete({ ref, argument: { name: "name", value: "al" } })).completion.values,
-          ["alan"]
-        )
-        const { messages } = await client.getPrompt({ name: "greet", arguments: { name: "Ada" } })
-        assert.deepStrictEqual(messages[0]?.content, { type: "text", text: "Greet Ada." })
-        const isModern = revision >= "2026"
-        if (isModern) await client.listen({ resourceSubscriptions: ["note://one"] })
-        else {
-          await client.setLoggingLevel("warning")
-          await client.subscribeResource({ uri: "note://one" })
-        }
-        const _meta = isModern ? { "io.modelcontextprotocol/logLevel": "warning" } : {}
-        await client.callTool({ name: "log", arguments: {}, _meta })
-        await client.callTool({ name: "update", arguments: {} })
-        await eventually(() => logged.length > 0 && updated.length > 0, "both notifications come")
-        assert.deepStrictEqual([logged, updated], [["it rains"], ["note://one"]])
-      })
+describe.each(["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])(
+  "MCP %s over HTTP",
+  (revision) => {
+    let session: McpProbes.Connected
+    const scope = Scope.makeUnsafe()
+    beforeAll(async () => {
+      const endpoint = await Effect.runPromise(Scope.provide(Endpoint.open(Endpoint.features), scope))
+      session = await McpProbes.connectedBy(revision, Endpoint.transport(endpoint, revision) as never)
     })
-  )
-})
+    afterAll(async () => {
+      await session?.client.close()
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+    })
+
+    it("is negotiated between the two", () => {
+      assert.strictEqual(session.client.getNegotiatedProtocolVersion(), revision)
+    })
+
+    it.each(McpProbes.column("address"))("%s", (_, feature, passes) => McpProbes.tried(session, feature, passes))
+  }
+)
 
 describe("a session of an MCP endpoint", () => {
   it.live("is its caller's alone, has a process of its own, and ends with it", () =>
@@ -163,6 +135,31 @@ describe("a session of an MCP endpoint", () => {
         assert.strictEqual((await Endpoint.send(endpoint, { body: call(2, "a"), headers: field })).status, 404)
       })
     })
+  )
+
+  it.live(
+    "passes a list of a thousand tools, and requests that this program does not know, such as those of tasks",
+    () =>
+      Effect.gen(function* () {
+        const { client } = yield* Endpoint.client(yield* Endpoint.open(Endpoint.tools))
+        const other = yield* Endpoint.open(`exec '${process.execPath}' -e '
+require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line)
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, result: { method, params } }))
+})'`)
+        yield* Effect.promise(async () => {
+          await client.callTool({ name: "multiply", arguments: {} })
+          assert.isAbove((await client.listTools()).tools.length, 1000)
+          for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
+            const _meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" }
+            const params = { taskId: "t1", _meta, unknown: [1.5, "é"] }
+            const body = { jsonrpc: "2.0", id: 7, method, params }
+            const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": method, "mcp-name": "t1" }
+            const answer = await Endpoint.send(other, { body, headers })
+            assert.deepStrictEqual(await answer.json(), { jsonrpc: "2.0", id: 7, result: { method, params } })
+          }
+        })
+      })
   )
 
   it.live("is offered to clients of the transport of 2024-11-05, too", () =>

@@ -25,22 +25,24 @@ const frontDoorPort = port()
 export const publicPort = port()
 export const publicUdpPort = port()
 
-const controlPlane = Layer.unwrap(
-  Effect.gen(function* () {
-    return TestServer.layer({
-      ...(yield* variables),
-      KEYCLOAK_PUBLIC_URL: (yield* Realm).origin,
-      CT_OIDC_REALM: "demo",
-      CT_OIDC_ADMIN_CLIENT_ID: "manager",
-      CT_OIDC_ADMIN_CLIENT_SECRET: "manager-secret",
-      CT_CP_HOSTNAME_ZONE: "zone.test",
-      CT_CP_MESH_EDGE_PORT: String(yield* meshPort),
-      CT_CHANNEL_FRONT_DOOR: `127.0.0.1:${yield* frontDoorPort}`,
-      CT_CP_EDGE_CERT_PATH: join(folder, "edge-cert.der"),
-      CT_CP_EDGE_ADMIN_URL: `http://127.0.0.1:${yield* adminPort}`
+const controlPlane = (realm: typeof Realm.layer, more: Readonly<Record<string, string>>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      return TestServer.layer({
+        ...(yield* variables),
+        KEYCLOAK_PUBLIC_URL: (yield* Realm).origin,
+        CT_OIDC_REALM: "demo",
+        CT_OIDC_ADMIN_CLIENT_ID: "manager",
+        CT_OIDC_ADMIN_CLIENT_SECRET: "manager-secret",
+        CT_CP_HOSTNAME_ZONE: "zone.test",
+        CT_CP_MESH_EDGE_PORT: String(yield* meshPort),
+        CT_CHANNEL_FRONT_DOOR: `127.0.0.1:${yield* frontDoorPort}`,
+        CT_CP_EDGE_CERT_PATH: join(folder, "edge-cert.der"),
+        CT_CP_EDGE_ADMIN_URL: `http://127.0.0.1:${yield* adminPort}`,
+        ...more
+      })
     })
-  })
-).pipe(Layer.provideMerge(Realm.layer))
+  ).pipe(Layer.provideMerge(realm))
 
 const edge = Effect.gen(function* () {
   const variables = {
@@ -64,7 +66,11 @@ export class AccountEdge extends Context.Service<AccountEdge, TestEdge>()("test/
   static readonly layer = Layer.effect(AccountEdge, edge)
 }
 
-export const stack = AccountEdge.layer.pipe(Layer.provideMerge(controlPlane))
+/** With another provider, and the variables that it needs. */
+export const stackWith = (realm: typeof Realm.layer, more: Readonly<Record<string, string>>) =>
+  AccountEdge.layer.pipe(Layer.provideMerge(controlPlane(realm, more)))
+
+export const stack = stackWith(Realm.layer, {})
 
 /** An empty folder, which is also the home of its programs. */
 export const home = Effect.acquireRelease(Effect.promise(makeHome), (made) =>

@@ -1,18 +1,30 @@
 /** `ct-agent mcp -- COMMAND` on a platform: an application signs its person in by OAuth and calls a server on another machine. */
 import { eventually } from "@catenet/testing/Eventually"
-import { account, browser, portal, Realm, text } from "@catenet/testing/server/gate/SignInServer"
+import { account, browser, password, portal, Realm, text } from "@catenet/testing/server/gate/SignInServer"
 import * as TestServer from "@catenet/testing/server/TestServer"
-import { assert, layer } from "@effect/vitest"
+import { assert, beforeAll, layer } from "@effect/vitest"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
 import { decodeJwt } from "jose"
-import { writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { installMcpPrograms } from "../../../../scripts/install.mjs"
+import { freePort } from "../../src/Ports.ts"
 import { AccountEdge, ended, home, login, running, stack } from "./AccountStack.ts"
-import { application, connected, through } from "./McpClients.ts"
+import { agrees, application, connected, program, proxied, through } from "./McpClients.ts"
 
 const server = fileURLToPath(new URL("../../../agent/test/harness/McpServer.ts", import.meta.url))
+const pythonPeer = fileURLToPath(new URL("../../../agent/test/harness/mcp_peer.py", import.meta.url))
+const programOf = (name: string) =>
+  fileURLToPath(new URL(`../../../../tools/mcp/node_modules/.bin/${name}`, import.meta.url))
+/** How long a long call takes: ten minutes in the campaign. */
+const callSeconds = Number(process.env["CATENET_MCP_CALL_SECONDS"] ?? 2)
+const hasPython = spawnSync("python3", ["-c", "import mcp; assert mcp.Client"]).status === 0
+if (!hasPython) process.stderr.write("SKIPPED: no python3 with the package mcp 2 is here to sign a person in\n")
+beforeAll(() => installMcpPrograms(), 180_000)
+
 const command = ["--", process.execPath, server]
 const textOf = (result: unknown) => (result as { content: ReadonlyArray<{ text: string }> }).content[0]?.text ?? ""
 
@@ -150,6 +162,81 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("ct-agent mc
     })
   )
 
+  it.effect(
+    "lets the MCP inspector, the Python SDK and the TypeScript SDK sign a person in at reference servers",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* home
+        const edge = yield* AccountEdge
+        yield* login(at, "olga@example.test", [yield* TestServer.baseUrl])
+        /** The address of a reference server. */
+        const serving = Effect.fnUntraced(function* (name: string, ...args: ReadonlyArray<string>) {
+          const started = ["--", process.execPath, programOf(`mcp-server-${name}`), ...args]
+          const agent = yield* running(at, ["mcp", "--name", name, ...started])
+          yield* Effect.promise(() => eventually(() => agent.stdout() !== "", "an address"))
+          return agent.stdout().trim()
+        })
+        const everything = yield* serving("everything")
+        const variables = yield* proxied(edge)
+        const olga = { username: "olga@example.test", password }
+
+        const callback = `http://127.0.0.1:${yield* freePort("127.0.0.1")}/oauth/callback`
+        const call = ["--method", "tools/call", "--tool-name", "echo", "--tool-arg", "message=hello"]
+        const args = [everything, "--transport", "http", "--callback-url", callback, ...call]
+        const inspector = yield* program(process.execPath, [programOf("mcp-inspector"), "--cli", ...args], {
+          ...variables,
+          HOME: at.path,
+          MCP_INSPECTOR_SECRET_STORE: "memory",
+          // Without a terminal it asks a browser or nobody. This one does nothing: the test reads where it was sent.
+          MCP_AUTO_OPEN_ENABLED: "true",
+          BROWSER: "true"
+        })
+        yield* Effect.promise(async () => {
+          const page = await inspector.said(/Please navigate to: (\S+)/u)
+          const { address: returned, pages } = await agrees(new URL(page), olga, "yes", callback)
+          assert.include(pages.at(-1), new URL(everything).host)
+          assert.isBelow((await fetch(returned)).status, 400)
+          assert.strictEqual(await inspector.ended, 0, inspector.all())
+          assert.strictEqual(textOf(JSON.parse(inspector.stdout())), "Echo: hello")
+        })
+        if (hasPython) {
+          const python = yield* program("python3", [pythonPeer, "oauth", everything], variables)
+          yield* Effect.promise(async () => {
+            const page = await python.said(/^(http\S+)$/mu)
+            python.type(`${(await agrees(new URL(page), olga, "yes")).address}\n`)
+            assert.strictEqual(await python.ended, 0, python.all())
+            const said = JSON.parse(python.stdout().trim().split("\n").at(-1) ?? "")
+            assert.include(said.tools, "get-sum")
+            assert.strictEqual(said.echo, "Echo: hello")
+          })
+        }
+
+        const files = yield* serving("filesystem", at.path)
+        yield* Effect.promise(async () => {
+          const client = await connected(edge, files, application("olga@example.test"))
+          const path = join(at.path, "note.txt")
+          await client.callTool({ name: "write_file", arguments: { path, content: "through the tunnel" } })
+          assert.strictEqual(readFileSync(path, "utf8"), "through the tunnel")
+          await client.close()
+
+          // A long call, whose access token ends meanwhile in the campaign.
+          const caller = await connected(edge, everything, application("olga@example.test"))
+          const progress: Array<number> = []
+          const steps = callSeconds
+          const long = { name: "trigger-long-running-operation", arguments: { duration: steps, steps } }
+          const answer = await caller.callTool(long, {
+            onprogress: ({ progress: at }) => void progress.push(at),
+            resetTimeoutOnProgress: true,
+            maxTotalTimeout: 10 * 60_000 + steps * 1000
+          })
+          assert.include(textOf(answer), "Long running operation completed")
+          await eventually(() => progress.length > 0 && progress.at(-1) === steps, "its last progress is seen")
+          await caller.close()
+        })
+      }),
+    180_000 + callSeconds * 1000
+  )
+
   it.effect("needs a command, flags that can be read, and says who may call a public one", () =>
     Effect.gen(function* () {
       const at = yield* home
@@ -157,6 +244,7 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("ct-agent mc
         [["mcp"], "ct-agent mcp needs the command of an MCP server after --"],
         [["mcp", "--tools", "read_*", ...command], "--tools takes WHO=TOOL,TOOL"],
         [["mcp", "--allow-origin", "https://a.test/x", ...command], "--allow-origin takes origins such as"],
+        [["mcp", "--scope", "two words", ...command], "--scope takes names of scopes"],
         [["mcp", "--env", "NOT_SET_HERE", ...command], "--env names NOT_SET_HERE, which is not set"]
       ] as const) {
         const { code, stderr } = yield* ended(at, args)

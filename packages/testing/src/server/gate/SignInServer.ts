@@ -11,7 +11,7 @@ import { temporaryRoot } from "../../TemporaryRoot.ts"
 import { ready } from "../Accounts.ts"
 import * as TestServer from "../TestServer.ts"
 
-const password = "correct horse"
+export const password = "correct horse"
 export const portal = "https://portal.zone.example"
 
 /** Users of the realm: their addresses are verified, but for the last. */
