@@ -45,6 +45,10 @@ const shapes: ReadonlyArray<readonly [string, (random: Random, word: () => strin
   ["^[a-z0-9_]+(?:,", (_, word) => `${word()},${word()}`],
   ["^[a-z][a-z0-9/_-]", (_, word) => `${word()}/${word()}`],
   [
+    "^(?:\\*\\.[A-Za-z0-9]",
+    (random, word) => `${random.pick(["", "*."])}${word()}.${random.pick(["test", "a-b.example"])}`
+  ],
+  [
     "^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}",
     (random, word) => `${word()}.${random.pick(["Example", "test", "a-b.example"])}`
   ]
