@@ -80,6 +80,12 @@ const choice = ({ service }: Filter, services: ReadonlyArray<string>): Markup | 
   return markup`<label class="service">Service<select name="service"><option value="">All</option>${options}</select></label>`
 }
 
+/** Of an address of what is shown. */
+const asQuery = ({ service, words }: Filter): string => {
+  const query = new URLSearchParams({ ...(words !== "" && { q: words }), ...(service !== "" && { service }) })
+  return query.size === 0 ? "" : `?${query.toString()}`
+}
+
 export const list = (
   shown: ReadonlyArray<Summary>,
   filter: Filter,
@@ -91,7 +97,7 @@ export const list = (
     markup`<h1>Requests</h1>
 <div class="tools"><form class="search" method="get" action="/"><label>Search in addresses, headers and bodies
 <input type="search" name="q" value="${filter.words}"></label>${choice(filter, services)}<button class="button primary">Search</button></form>
-<a class="button" href="/requests.har" download="requests.har">Export as HAR</a>
+<a class="button" href="/requests.har${asQuery(filter)}" download="requests.har">Export as HAR</a>
 <form method="post" action="/clear"><button class="button">Clear list</button></form></div>
 <div class="panel list"><table class="rows"><caption>Requests, the newest first</caption>
 <thead><tr><th scope="col" class="when">Time (UTC)</th><th scope="col" class="method">Method</th><th scope="col">Path</th>

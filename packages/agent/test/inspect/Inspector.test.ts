@@ -381,6 +381,10 @@ layer(Visits.layer, { excludeTestServices: true, timeout: "120 seconds" })("the 
         [entry.request.method, entry.request.url, entry.request.postData?.text, entry.response.status],
         ["POST", "https://gelb.example/json?in=har", "x", 200]
       )
+      const link = (query: string) =>
+        Effect.map(words(`/${query}`), (text) => /href="(\/requests\.har[^"]*)"/u.exec(text)?.[1])
+      assert.strictEqual(yield* link(""), "/requests.har")
+      assert.strictEqual(yield* link("?q=in%3Dhar+%26&service=a+b"), "/requests.har?q=in%3Dhar+%26&#38;service=a+b")
     })
   )
 

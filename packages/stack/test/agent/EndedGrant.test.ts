@@ -1,4 +1,4 @@
-/** What the end of a grant does to the agents of a tunnel, with a real control plane, edge and agents. */
+/** Agents of one tunnel by variables, with a real control plane and edge: their inspector, and what the end of a grant does to them. */
 import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { Subject } from "@catenet/domain/values/Ids"
 import { until } from "@catenet/testing/Eventually"
@@ -12,7 +12,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { ask } from "../gate/GateStack.ts"
-import { AccountEdge, home, login, running, stack } from "./AccountStack.ts"
+import { AccountEdge, ended, home, login, running, stack } from "./AccountStack.ts"
 
 const origin = Effect.acquireRelease(
   Effect.promise(async () => {
@@ -32,8 +32,8 @@ const account = Effect.fnUntraced(function* (person: "vera@example.test" | "eve@
   return { api: yield* TestServer.clientAs({ bearer: token }), subject: sub as Subject }
 })
 
-layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("the end of a grant", (it) => {
-  it.effect("leaves the grantee a token that serves nothing, and the owner's agent the new one within seconds", () =>
+layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("an agent of one tunnel", (it) => {
+  it.effect("gets the new token within seconds after the end of a grant, whose grantee's token serves nothing", () =>
     Effect.gen(function* () {
       const edge = yield* AccountEdge
       const url = yield* TestServer.baseUrl
@@ -60,20 +60,28 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("the end of 
       const { join: guestJoin, ...guests } = yield* variables(guest)
       const ownHome = yield* home
       const guestHome = yield* home
-      const agent = yield* running(ownHome, [], { ...own, CT_AGENT_JOIN_TOKEN: ownJoin, CT_AGENT_ID: "own" })
+      const agent = yield* running(ownHome, ["--inspect"], { ...own, CT_AGENT_JOIN_TOKEN: ownJoin, CT_AGENT_ID: "own" })
       yield* Effect.promise(() => agent.said("event: registered"))
+      const visit = Effect.promise(async () => (await ask(edge, `https://${own.CT_AGENT_HOSTNAME}/`)).text)
+      assert.strictEqual(yield* visit, "served")
+      const inspected = yield* ended(ownHome, ["inspect", "--json"])
+      const { requests } = JSON.parse(inspected.stdout) as {
+        requests: ReadonlyArray<{ readonly service: string | null; readonly target: string }>
+      }
+      const [first = assert.fail(inspected.stderr)] = requests
+      assert.deepStrictEqual([first.service, first.target], [null, "/"])
+
       const other = yield* running(guestHome, [], { ...guests, CT_AGENT_JOIN_TOKEN: guestJoin, CT_AGENT_ID: "guest" })
       yield* Effect.promise(() => other.said("event: registered"))
       yield* until(owner.api.tunnels.get({ params: { id } }), ({ agent_proof }) => agent_proof === "required")
-      const visit = Effect.promise(async () => (await ask(edge, `https://${own.CT_AGENT_HOSTNAME}/`)).text)
       assert.strictEqual(yield* visit, "served")
 
-      const ended = process.hrtime.bigint()
+      const from = process.hrtime.bigint()
       yield* owner.api.tunnels.ungrant({ params: { id, grantee: guest.subject } })
       assert.strictEqual(yield* Effect.promise(() => other.exited), 4, other.lines.join("\n"))
       yield* Effect.promise(() => agent.said("another routing token now"))
       yield* until(visit, (text) => text === "served")
-      assert.isBelow(Number(process.hrtime.bigint() - ended) / 1e6, onThisMachine(5_000))
+      assert.isBelow(Number(process.hrtime.bigint() - from) / 1e6, onThisMachine(5_000))
 
       // The former grantee comes again: with its key, as somebody without one, and with a key of its own making.
       const again = yield* running(guestHome, [], { ...guests, CT_AGENT_ID: "guest" })
