@@ -89,7 +89,7 @@ const look = (options: Options) =>
     )
   )
 
-export const run = Effect.fn("CertificateLoop.run")(function* (options: Options) {
+export const run = Effect.fnUntraced(function* (options: Options) {
   let last: Outcome["_tag"] | undefined
   let times = 0
   let hasLost = false

@@ -167,23 +167,23 @@ export class CertificateQueueClient extends Context.Service<
   }
 >()("agent/certificate/CertificateQueueClient") {
   /** `seed` is the key of an enrolled agent, with which it proves itself in each call. */
-  static readonly layer = (url: string, seed: ProvedRequests.Seed = Effect.undefined) =>
-    Layer.effect(
-      CertificateQueueClient,
-      Effect.map(connect(url, seed), (plane) => ({
-        ask: (asked) => ask(plane, asked),
-        complete: (asked, chain) => complete(plane, asked, chain),
-        fail: (asked, payload) =>
-          bounded(plane, plane.calls.issuanceFailed({ params: paramsOf(asked), payload })).pipe(
-            Effect.tapError((error) => Effect.logDebug(describe(error))),
-            Effect.orElseSucceed(() => undefined)
-          ),
-        standing: (asked) =>
-          bounded(plane, plane.calls.standing({ params: paramsOf(asked) })).pipe(Effect.orElseSucceed(() => undefined)),
-        progress: (asked, payload) => progress(plane, asked, payload),
-        publish: (asked, value) => publish(plane, asked, value),
-        clear: ({ hostname, token }) =>
-          Effect.ignore(bounded(plane, plane.calls.clearChallenge({ payload: { token, hostname } })))
-      }))
-    )
+  static readonly make = (url: string, seed: ProvedRequests.Seed = Effect.undefined) =>
+    Effect.map(connect(url, seed), (plane): CertificateQueueClient["Service"] => ({
+      ask: (asked) => ask(plane, asked),
+      complete: (asked, chain) => complete(plane, asked, chain),
+      fail: (asked, payload) =>
+        bounded(plane, plane.calls.issuanceFailed({ params: paramsOf(asked), payload })).pipe(
+          Effect.tapError((error) => Effect.logDebug(describe(error))),
+          Effect.orElseSucceed(() => undefined)
+        ),
+      standing: (asked) =>
+        bounded(plane, plane.calls.standing({ params: paramsOf(asked) })).pipe(Effect.orElseSucceed(() => undefined)),
+      progress: (asked, payload) => progress(plane, asked, payload),
+      publish: (asked, value) => publish(plane, asked, value),
+      clear: ({ hostname, token }) =>
+        Effect.ignore(bounded(plane, plane.calls.clearChallenge({ payload: { token, hostname } })))
+    }))
+
+  static readonly layer = (url: string, seed?: ProvedRequests.Seed) =>
+    Layer.effect(CertificateQueueClient, CertificateQueueClient.make(url, seed))
 }

@@ -68,8 +68,8 @@ export class Events extends Context.Service<
     )
 
   /** Events of one service of the agent that `agent` belongs to: in its ring and counters, with the service's name. */
-  static readonly layerOfService = (agent: Events["Service"], service: string) =>
-    Layer.effect(Events, Events.on(agent.ring, agent.counts(), service))
+  static readonly ofService = (agent: Events["Service"], service: string) =>
+    Events.on(agent.ring, agent.counts(), service)
 
   static readonly on = (ring: EventRing.EventRing, counts: Map<EventKind, number>, service?: string) =>
     Effect.map(AgentMetrics, (metrics): Events["Service"] => ({

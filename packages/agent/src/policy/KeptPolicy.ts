@@ -236,7 +236,7 @@ export const fileIn = (stateDir: string) =>
   })
 
 /** Restores the kept policy and keeps it current until the scope ends. */
-export const make = Effect.fn("KeptPolicy.make")(function* (surroundings: Surroundings) {
+export const make = Effect.fnUntraced(function* (surroundings: Surroundings) {
   const { client, file, maxAgeSeconds, rules, tunnel } = surroundings
   const clock = yield* Clock.Clock
   const kept = new KeptPolicy(() => clock.currentTimeMillisUnsafe(), maxAgeSeconds, rules)

@@ -85,7 +85,7 @@ export const enterUnasked = ({ gate }: Enforcement, host: string, end: () => voi
   gate.enter(tunnel, { host, session: undefined, until: null, open: true, end })
 
 /** `seed` is the key of the agent, from which the key follows by which it recognizes its visitors' sessions. */
-export const make = Effect.fn("TunnelGate.make")(function* (
+export const make = Effect.fnUntraced(function* (
   policy: KeptPolicy,
   client: PolicyClient,
   seed: Redacted.Redacted<Uint8Array>,

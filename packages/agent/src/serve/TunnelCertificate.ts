@@ -1,6 +1,6 @@
 /** The certificate of a served tunnel: what the edges learn of it, and its orders. */
 import * as Hex from "@catenet/crypto/Hex"
-import { Effect, Layer, Redacted, Schedule } from "effect"
+import { Effect, Redacted, Schedule } from "effect"
 import * as CertificateLoop from "../certificate/CertificateLoop.ts"
 import * as CertificateOptions from "../certificate/CertificateOptions.ts"
 import * as CertificateProgress from "../certificate/CertificateProgress.ts"
@@ -62,8 +62,8 @@ export const keep = Effect.fnUntraced(function* (
       until: (isLive) => isLive
     }
   )
-  const admission = CertificateQueueClient.layer(controlPlane, Effect.succeed(identity?.seed)).pipe(
-    Layer.provide(OutgoingHttp.layer)
+  const admission = yield* CertificateQueueClient.make(controlPlane, Effect.succeed(identity?.seed)).pipe(
+    Effect.provide(OutgoingHttp.layer)
   )
   const looking = yield* Effect.gen(function* () {
     const show = (text: string) => {
@@ -71,11 +71,11 @@ export const keep = Effect.fnUntraced(function* (
     }
     const progress = yield* CertificateProgress.make(options, options.places, show)
     yield* Effect.andThen(registered, CertificateLoop.run({ ...options, ...progressing, progress }))
-  }).pipe(Effect.provide(admission), Effect.forkScoped)
+  }).pipe(Effect.provideService(CertificateQueueClient, admission), Effect.forkScoped)
   const leaving = yield* Leaving
   yield* Effect.acquireRelease(
     Effect.sync(() => leaving.onBegin(() => looking.interruptUnsafe())),
     (callOff) => Effect.sync(callOff)
   )
-  return Effect.provide(Certificates.leave(options), admission)
+  return Effect.provideService(Certificates.leave(options), CertificateQueueClient, admission)
 })

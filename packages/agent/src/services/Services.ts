@@ -150,14 +150,12 @@ const start = Effect.fnUntraced(function* (state: State, plan: ServicePlan) {
     fiber: undefined
   }
   state.running.set(plan.name, running)
-  const layers = Layer.provideMerge(
-    Events.layerOfService(state.events, plan.name),
-    Layer.succeed(AgentMetrics, metrics)
-  )
+  const events = yield* Effect.provideService(Events.ofService(state.events, plan.name), AgentMetrics, metrics)
   const whole = serveOne(state, running).pipe(
     Effect.catch((failure) => failed(state, running, failure)),
     Effect.ensuring(Effect.sync(() => state.left.delete(running))),
-    Effect.provide(layers),
+    Effect.provideService(Events, events),
+    Effect.provideService(AgentMetrics, metrics),
     Effect.provideService(Leaving, leaving),
     Effect.provideService(Sessions, state.sessions),
     Effect.provideService(ProvedRequests.Sharing, state),

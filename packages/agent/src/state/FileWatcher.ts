@@ -53,7 +53,7 @@ const lookAtNext = () => {
 }
 
 /** Calls back after each change until the scope ends. */
-export const watch = Effect.fn("FileWatcher.watch")(function* (paths: ReadonlyArray<string>, changed: () => void) {
+export const watch = Effect.fnUntraced(function* (paths: ReadonlyArray<string>, changed: () => void) {
   const one: Watched = { paths, changed, last: yield* Effect.promise(() => statesOf(paths)), isLooking: false }
   const begin = Effect.sync(() => {
     watched.add(one)

@@ -62,7 +62,7 @@ interface Surroundings {
  * The function to call after a change; files are also checked soon after a change, while the scope is open. By plain timers, since a
  * fiber for each service that waits is dear.
  */
-export const make = Effect.fn("CertificateWatch.make")(function* (surroundings: Surroundings) {
+export const make = Effect.fnUntraced(function* (surroundings: Surroundings) {
   const { certificate, files, host, report, stateDir } = surroundings
   const fs = yield* FileSystem.FileSystem
   const one = yield* Semaphore.make(1)

@@ -114,7 +114,7 @@ const offers = (carrier: Carrier, wanted: ReadonlyArray<Carrier>): ReadonlyArray
   carrier === "mux" && wanted.includes("slots") ? ["mux", "slots"] : [carrier]
 
 /** A link by the first carrier that works. It lives in the scope; the error is that of the first. */
-export const connect = Effect.fn("EdgeConnection.connect")(function* (
+export const connect = Effect.fnUntraced(function* (
   settings: Settings,
   registration: Registration,
   serve: Serve,

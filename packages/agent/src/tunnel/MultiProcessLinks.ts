@@ -35,7 +35,7 @@ export interface MultiProcessLinks {
   readonly links: () => ReadonlyArray<EdgeLink>
 }
 
-export const make = Effect.fn("MultiProcessLinks.make")(function* (registration: Registration, serve: Serve) {
+export const make = Effect.fnUntraced(function* (registration: Registration, serve: Serve) {
   const outer = yield* Effect.scope
   const connecting = yield* FiberHandle.make<never>()
   const lost = yield* Queue.sliding<undefined>(1)

@@ -65,7 +65,7 @@ export const probe = Effect.fnUntraced(function* (
 })
 
 /** The answers of one agent, for all its links. Closing the scope ends the probe that runs. */
-export const make = Effect.fn("OriginProbe.make")(function* (origin: OpenOrigin, hostname: string | undefined) {
+export const make = Effect.fnUntraced(function* (origin: OpenOrigin, hostname: string | undefined) {
   const metrics = yield* AgentMetrics
   const run = yield* FiberSet.makeRuntime<never>()
   const address = origin.name

@@ -18,7 +18,7 @@ import type { Handler } from "./BrowserClients.ts"
 import * as CarrierHealth from "./CarrierHealth.ts"
 import { connect } from "./EdgeConnection.ts"
 import { discard, type EdgeLink, type LinkEnd, listen } from "./EdgeLink.ts"
-import { type Departure, Leaving } from "./Leaving.ts"
+import { type Departure, Leaving, untilLeft } from "./Leaving.ts"
 import * as MultiProcessLinks from "./MultiProcessLinks.ts"
 import type { Serve } from "./MuxSession.ts"
 import type { ActiveStreams } from "./Origin.ts"
@@ -245,13 +245,7 @@ const keepRegistered = Effect.fnUntraced(function* (registrar: Registrar) {
 
 /** Stays registered until `leaving`, and then until the last stream has ended. */
 const keepUntilLeft = Effect.fnUntraced(function* (registrar: Registrar, leaving: Departure) {
-  const keeping = yield* Effect.forkChild(keepRegistered(registrar))
-  const callOff = leaving.onBegin(() => keeping.interruptUnsafe())
-  const exit = yield* Fiber.await(keeping).pipe(
-    Effect.onInterrupt(() => Fiber.interrupt(keeping)),
-    Effect.ensuring(Effect.sync(callOff))
-  )
-  if (!leaving.hasBegun || !Exit.hasInterrupts(exit)) return yield* exit
+  yield* untilLeft(leaving, keepRegistered(registrar))
   const links = allLinks(registrar)
   for (const link of links) link.retire()
   // A stream that was opened before the edge knew is served, too.
@@ -259,7 +253,7 @@ const keepUntilLeft = Effect.fnUntraced(function* (registrar: Registrar, leaving
   yield* registrar.streams.idle
 })
 
-export const serve = Effect.fn("Registrar.serve")(function* (
+export const serve = Effect.fnUntraced(function* (
   settings: Settings,
   given: Registration,
   handler: Handler,
