@@ -17,7 +17,19 @@ const onStack =
   }
 
 /** Run only when asked for by name. */
-const long = new Set(["soak", "rest", "services", "api", "scale", "portal", "peers", "drain", "terminate", "mcp"])
+const long = new Set([
+  "soak",
+  "rest",
+  "services",
+  "api",
+  "scale",
+  "portal",
+  "peers",
+  "drain",
+  "terminate",
+  "routes",
+  "mcp"
+])
 
 const groups: Readonly<Record<string, { readonly title: string; readonly run: Group }>> = {
   start: { title: "Cold start", run: async () => (await import("./coldStart.ts")).rows() },
@@ -28,6 +40,7 @@ const groups: Readonly<Record<string, { readonly title: string; readonly run: Gr
   carriers: { title: "Through each carrier", run: async () => (await import("./data/carriers.ts")).rows() },
   mesh: { title: "Through the mesh plane (Noise)", run: async () => (await import("./data/mesh.ts")).rows() },
   ports: { title: "Through public ports", run: async () => (await import("./data/ports.ts")).rows() },
+  routes: { title: "Through routes and the inspector", run: async () => (await import("./data/routes.ts")).rows() },
   channels: { title: "Channels", run: async () => (await import("./data/channels.ts")).rows() },
   mcp: { title: "Calls of MCP tools", run: async () => (await import("./mcp.ts")).rows() },
   ladder: { title: "At a constant rate", run: async () => (await import("./data/ladder.ts")).rows() },

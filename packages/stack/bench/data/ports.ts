@@ -12,16 +12,19 @@ import { Relay } from "./Relay.ts"
 import { waysInTurns } from "./Ways.ts"
 
 const rounds = 5
-const millis = 1_500
+export const echoMillis = 1_500
+/** Until an exchange of datagrams is measured. */
+export const settleMillis = 300
 const megabytes = 256
 
-const size = 200
+/** Bytes of a datagram. */
+export const size = 200
 const clients = 4
 /** Datagrams of each client that are under way; a lost one is made up for by the next tick. */
 const window = 64
 
 /** Datagrams that come back in a second. */
-const echoes = async (port: number) => {
+export const echoes = async (port: number) => {
   const datagram = Buffer.alloc(size, 7)
   let count = 0
   const sockets = Array.from({ length: clients }, () => {
@@ -48,9 +51,9 @@ const echoes = async (port: number) => {
       socket.close()
     }
   })
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await new Promise((resolve) => setTimeout(resolve, settleMillis))
   const [from, counted] = [performance.now(), count]
-  await new Promise((resolve) => setTimeout(resolve, millis))
+  await new Promise((resolve) => setTimeout(resolve, echoMillis))
   const perSecond = ((count - counted) * 1_000) / (performance.now() - from)
   for (const close of sockets) close()
   return perSecond
@@ -80,7 +83,7 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
     const aims: ReadonlyArray<Aim> = [{ port: relay.origin.said.plain }, await multiplexed(relay), { port: ports.tcp }]
     const result: Array<Row> = []
     for (const connections of [1, 64]) {
-      const measure = (aim: Aim) => async () => (await Closed.requests(aim, connections, millis)).perSecond
+      const measure = (aim: Aim) => async () => (await Closed.requests(aim, connections, echoMillis)).perSecond
       result.push(...(await rowsOf(`requests on ${connections}`, "/s", names, aims.map(measure))))
     }
     for (const direction of ["down", "up"] as const)

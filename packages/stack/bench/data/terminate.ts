@@ -12,7 +12,7 @@ import { Relay } from "./Relay.ts"
 const rounds = 5
 const millis = 2_000
 
-interface Way {
+export interface Way {
   readonly name: string
   readonly aim: Aim
   /** The program that is measured. */
@@ -31,7 +31,8 @@ const measured = async ({ pid }: Way, work: () => Promise<{ readonly rate: numbe
   return { rate, each: ((secondsOf(pid) - before) * 1_000) / done }
 }
 
-const inTurns = async (
+/** The ways in turns: the rate of each, and what its program spends on one. */
+export const inTurns = async (
   ways: ReadonlyArray<Way>,
   what: string,
   work: (aim: Aim) => Promise<{ readonly rate: number; readonly done: number }>
@@ -56,6 +57,11 @@ const inTurns = async (
           against: first.name
         })
   }))
+}
+
+export const asking = async (aim: Aim) => {
+  const { latencies, perSecond } = await Closed.requests(aim, 64, millis)
+  return { rate: perSecond, done: latencies.length }
 }
 
 export const rows = async (): Promise<ReadonlyArray<Row>> => {
@@ -90,10 +96,6 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
       direct("no tunnel, ended by Node on a stream", bare.said.stream),
       origin
     ]
-    const asking = async (aim: Aim) => {
-      const { latencies, perSecond } = await Closed.requests(aim, 64, millis)
-      return { rate: perSecond, done: latencies.length }
-    }
     const visiting = async (aim: Aim) => {
       const rate = await connectionsPerSecond(aim, 32, millis)
       return { rate, done: (rate * millis) / 1_000 }

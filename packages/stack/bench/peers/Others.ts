@@ -21,12 +21,13 @@ const pair = async (
   const [near, far] = [server, client].map(([command, ...args]) => started(command, args))
   if (near === undefined || far === undefined) return undefined
   const stop = () => ended(near.child, far.child)
-  if (!(await serves(Object.values(aims)))) {
+  const { udp: _, ...asked } = aims
+  if (!(await serves(Object.values(asked)))) {
     await stop()
     return skipped(name, `no visitor was served\n${near.said()}\n${far.said()}`)
   }
   const pid = far.child.pid ?? -1
-  return { name, aims, server: near.child.pid ?? -1, client: { gelb: pid, gruen: pid, port: pid }, stop }
+  return { name, aims, server: near.child.pid ?? -1, client: { gelb: pid, gruen: pid, port: pid, udp: pid }, stop }
 }
 
 const fileIn = (folder: string) => (name: string, lines: ReadonlyArray<string>) => {
@@ -40,7 +41,7 @@ export const frp = async (behind: Behind): Promise<Peer | undefined> => {
   const [frps, frpc] = [found("frps", undefined), found("frpc", undefined)]
   if (frps === undefined || frpc === undefined) return skipped("frp", "frps and frpc are not both on PATH")
   const file = fileIn(behind.folder)
-  const [control, visitors, plain] = [await port(), await port(), await port()]
+  const [control, visitors, plain, udp] = [await port(), await port(), await port(), await port()]
   const token = randomBytes(16).toString("hex")
   const auth = `auth.token = "${token}"`
   const server = file("frps.toml", [
@@ -76,9 +77,16 @@ export const frp = async (behind: Behind): Promise<Peer | undefined> => {
     'type = "tcp"',
     'localIP = "127.0.0.1"',
     `localPort = ${behind.origin.plain}`,
-    `remotePort = ${plain}`
+    `remotePort = ${plain}`,
+    "[[proxies]]",
+    'name = "udp"',
+    'type = "udp"',
+    'localIP = "127.0.0.1"',
+    `localPort = ${behind.origin.udp}`,
+    `remotePort = ${udp}`
   ])
-  const aims = { port: { port: plain }, gelb: aimOf(behind, "gelb", visitors), gruen: aimOf(behind, "gruen", visitors) }
+  const ports = { port: { port: plain }, udp: { port: udp } }
+  const aims = { ...ports, gelb: aimOf(behind, "gelb", visitors), gruen: aimOf(behind, "gruen", visitors) }
   return pair("frp (gelb: TLS ends in frpc)", [frps, "-c", server], [frpc, "-c", client], aims)
 }
 
@@ -86,7 +94,7 @@ export const frp = async (behind: Behind): Promise<Peer | undefined> => {
 export const chisel = async (behind: Behind): Promise<Peer | undefined> => {
   const program = found("chisel", undefined)
   if (program === undefined) return skipped("chisel", "chisel is not on PATH")
-  const [control, visitors, plain] = [await port(), await port(), await port()]
+  const [control, visitors, plain, udp] = [await port(), await port(), await port(), await port()]
   const secret = `bench:${randomBytes(16).toString("hex")}`
   return pair(
     "chisel",
@@ -98,9 +106,10 @@ export const chisel = async (behind: Behind): Promise<Peer | undefined> => {
       secret,
       `http://127.0.0.1:${control}`,
       `R:127.0.0.1:${visitors}:127.0.0.1:${behind.origin.tls}`,
-      `R:127.0.0.1:${plain}:127.0.0.1:${behind.origin.plain}`
+      `R:127.0.0.1:${plain}:127.0.0.1:${behind.origin.plain}`,
+      `R:127.0.0.1:${udp}:127.0.0.1:${behind.origin.udp}/udp`
     ],
-    { gruen: aimOf(behind, "gruen", visitors), port: { port: plain } }
+    { gruen: aimOf(behind, "gruen", visitors), port: { port: plain }, udp: { port: udp } }
   )
 }
 
@@ -109,7 +118,7 @@ export const rathole = async (behind: Behind): Promise<Peer | undefined> => {
   const program = found("rathole", undefined)
   if (program === undefined) return skipped("rathole", "rathole is not on PATH")
   const file = fileIn(behind.folder)
-  const [control, visitors, plain] = [await port(), await port(), await port()]
+  const [control, visitors, plain, udp] = [await port(), await port(), await port(), await port()]
   const token = randomBytes(16).toString("hex")
   const server = file("rathole-server.toml", [
     "[server]",
@@ -118,7 +127,10 @@ export const rathole = async (behind: Behind): Promise<Peer | undefined> => {
     "[server.services.gruen]",
     `bind_addr = "127.0.0.1:${visitors}"`,
     "[server.services.port]",
-    `bind_addr = "127.0.0.1:${plain}"`
+    `bind_addr = "127.0.0.1:${plain}"`,
+    "[server.services.udp]",
+    'type = "udp"',
+    `bind_addr = "127.0.0.1:${udp}"`
   ])
   const client = file("rathole-client.toml", [
     "[client]",
@@ -127,8 +139,11 @@ export const rathole = async (behind: Behind): Promise<Peer | undefined> => {
     "[client.services.gruen]",
     `local_addr = "127.0.0.1:${behind.origin.tls}"`,
     "[client.services.port]",
-    `local_addr = "127.0.0.1:${behind.origin.plain}"`
+    `local_addr = "127.0.0.1:${behind.origin.plain}"`,
+    "[client.services.udp]",
+    'type = "udp"',
+    `local_addr = "127.0.0.1:${behind.origin.udp}"`
   ])
-  const aims = { gruen: aimOf(behind, "gruen", visitors), port: { port: plain } }
+  const aims = { gruen: aimOf(behind, "gruen", visitors), port: { port: plain }, udp: { port: udp } }
   return pair("rathole (unencrypted)", [program, "--server", server], [program, "--client", client], aims)
 }

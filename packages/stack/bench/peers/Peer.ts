@@ -4,8 +4,8 @@ import { accessSync, constants, readFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import type { Aim } from "../Load.ts"
 
-/** A host whose TLS ends at the server, a host whose TLS ends behind the agent, and a TCP port without TLS. */
-export const tiers = ["gelb", "gruen", "port"] as const
+/** A host whose TLS ends at the server, a host whose TLS ends behind the agent, a TCP port without TLS, and a UDP port. */
+export const tiers = ["gelb", "gruen", "port", "udp"] as const
 export type Tier = (typeof tiers)[number]
 
 export interface Peer {
@@ -27,7 +27,7 @@ export interface Behind {
   readonly ca: string
   readonly certFile: string
   readonly keyFile: string
-  readonly origin: { readonly plain: number; readonly tls: number }
+  readonly origin: { readonly plain: number; readonly tls: number; readonly udp: number }
 }
 
 /** The program on `PATH`, or in `folder` before that. */

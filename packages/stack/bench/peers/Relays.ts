@@ -7,17 +7,17 @@ import { type Behind, found, type Peer, skipped, type Tier } from "./Peer.ts"
 import { serves } from "./Serves.ts"
 
 /** The origin and the certificates of this one serve all peers. */
-export const behind = (relay: Relay): Behind => ({
+export const behind = (relay: Relay, udp: number): Behind => ({
   folder: relay.folder,
   hosts: { gelb: "gelb.bench.localhost", gruen: "gruen.bench.localhost" },
   ca: relay.ca,
   certFile: relay.certFile,
   keyFile: relay.keyFile,
-  origin: relay.origin.said
+  origin: { ...relay.origin.said, udp }
 })
 
 const peer = async (name: string, relay: Relay, { ca, origin }: Behind, mode: string): Promise<Peer> => {
-  const clients: Record<Tier, number> = { gelb: -1, gruen: -1, port: -1 }
+  const clients: Record<Tier, number> = { gelb: -1, gruen: -1, port: -1, udp: -1 }
   const aims: Partial<Record<Tier, Aim>> = {}
   for (const tier of ["gelb", "gruen"] as const) {
     const { aim, ...tunnel } = await relay.tunnel(`${mode}-${tier}`, tier)
@@ -33,12 +33,13 @@ const peer = async (name: string, relay: Relay, { ca, origin }: Behind, mode: st
   return { name, aims, server: relay.edge.child.pid ?? -1, client: clients, stop: () => relay.dispose() }
 }
 
-/** With its public port. */
-export const ours = async (relay: Relay, port: number): Promise<Peer> => {
-  const made = await peer("ours", relay, behind(relay), "ours")
-  const agent = await PublicPorts.serve(relay, "tcp", port, relay.origin.said.plain)
-  const client = { ...made.client, port: agent.child.pid ?? -1 }
-  return { ...made, client, aims: { ...made.aims, port: { port } } }
+/** With its public ports. */
+export const ours = async (relay: Relay, shared: Behind, tcp: number, udp: number): Promise<Peer> => {
+  const made = await peer("ours", relay, shared, "ours")
+  const { child: byTcp } = await PublicPorts.serve(relay, "tcp", tcp, shared.origin.plain)
+  const { child: byUdp } = await PublicPorts.serve(relay, "udp", udp, shared.origin.udp)
+  const client = { ...made.client, port: byTcp.pid ?? -1, udp: byUdp.pid ?? -1 }
+  return { ...made, client, aims: { ...made.aims, port: { port: tcp }, udp: { port: udp } } }
 }
 
 /** `CT_REFERENCE_BIN_DIR` names the folder of its programs, as they have the names of ours. */

@@ -6,6 +6,7 @@
 import { secondsOf, secondsOfChildren } from "../api/Processor.ts"
 import * as Closed from "../data/Closed.ts"
 import * as Open from "../data/Open.ts"
+import { echoes, echoMillis, settleMillis, size } from "../data/ports.ts"
 import * as PublicPorts from "../data/PublicPorts.ts"
 import { Relay } from "../data/Relay.ts"
 import { type Aim, connectionsPerSecond } from "../Load.ts"
@@ -59,6 +60,17 @@ const works: ReadonlyArray<Work> = [
     run: async (aim) => ({ rate: await Closed.megabytesPerSecond(aim, 4, megabytes, "down"), done: megabytes })
   }
 ]
+
+const datagrams: Work = {
+  name: `datagrams of ${size} bytes and back`,
+  unit: "/s",
+  each: [1_000, "a 1,000"],
+  run: async ({ port }) => {
+    const rate = await echoes(port)
+    // So long does it take, and begin.
+    return { rate, done: (rate * (echoMillis + settleMillis)) / 1_000 }
+  }
+}
 
 interface Seen {
   readonly rate: number
@@ -116,7 +128,8 @@ const inRounds = async <A>(
   return seen
 }
 
-const figure = (value: number) => (value >= 100 ? String(Math.round(value)) : value.toPrecision(2))
+const figure = (value: number) =>
+  Number.isNaN(value) ? "none" : value >= 100 ? String(Math.round(value)) : value.toPrecision(2)
 
 const ratesOf = async (peers: ReadonlyArray<Peer>, tier: Tier, work: Work) => {
   const seen = await inRounds(peers, tier, work.name, (peer, aim) => measured(peer, tier, aim, work))
@@ -179,6 +192,8 @@ const straightLatencies = async (tier: Tier, aim: Aim): Promise<Row> => {
   }
 }
 
+const nothing = { client: { gelb: -1, gruen: -1, port: -1, udp: -1 }, stop: () => Promise.resolve() }
+
 const idle = (peers: ReadonlyArray<Peer>): ReadonlyArray<Row> =>
   peers.map((peer) => ({
     name: `memory, idle: ${peer.name}`,
@@ -192,16 +207,28 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
   const relay = await Relay.make(ports.variables)
   const peers: Array<Peer> = []
   try {
-    const shared = Relays.behind(relay)
-    peers.push(await Relays.ours(relay, ports.tcp))
+    const echo = await relay.service<{ readonly port: number }>("udpEchoService.ts", {})
+    const shared = Relays.behind(relay, echo.said.port)
+    peers.push(await Relays.ours(relay, shared, ports.tcp, ports.udp))
     for (const make of [Relays.reference, Others.frp, Others.chisel, Others.rathole]) {
       const peer = await make(shared)
       if (peer !== undefined) peers.push(peer)
     }
     const result: Array<Row> = [...idle(peers)]
+    // Without any tunnel: what Node's sockets, load and machine make of datagrams alone.
+    const bare: Peer = {
+      name: "node:dgram alone",
+      aims: { udp: { port: echo.said.port } },
+      server: echo.pid,
+      ...nothing
+    }
     const named = process.env["CATENET_PEER_TIERS"]?.split(",")
     for (const tier of tiers) {
       if (named?.includes(tier) === false) continue
+      if (tier === "udp") {
+        for (const { row } of await ratesOf([...peers, bare], tier, datagrams)) result.push(row)
+        continue
+      }
       const highest = new Map<Peer, number>()
       for (const work of works)
         for (const { peer, row } of await ratesOf(peers, tier, work)) {
