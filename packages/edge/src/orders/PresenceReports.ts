@@ -22,35 +22,35 @@ export const make = Effect.fn("PresenceReports.make")(function* (controlPlane: C
   const routes = yield* Routes
   const changed = new Set<string>()
   const wake = yield* Queue.sliding<void>(1)
-  let whole = true
-  /** Other makes do not know this call. */
-  let isTaken = false
+  /** `isTaken`: other makes do not know this call. */
+  const state = { whole: true, isTaken: false }
   const change = ({ token }: { readonly token: string }) => {
     // An agent may register any token; those of no tunnel would be a list without an end.
-    if (!isTaken || !routes.knows(token)) return
+    if (!state.isTaken || !routes.knows(token)) return
     changed.add(token)
     Queue.offerUnsafe(wake, undefined)
   }
   agents.observe({ connected: change, carried: () => undefined, disconnected: change })
 
   const send = Effect.gen(function* () {
-    if (whole) for (const { connected, token } of agents.all()) if (connected && routes.knows(token)) changed.add(token)
+    if (state.whole)
+      for (const { connected, token } of agents.all()) if (connected && routes.knows(token)) changed.add(token)
     const tokens = Array.from(changed).slice(0, reportedTunnels)
     const isPresent = (token: string) => agents.tunnel(token)?.connected === true
     const payload = new AgentPresence({
       edge_id: EdgeId.make(edgeId),
-      whole,
+      whole: state.whole,
       present: tokens.filter(isPresent).map((token) => readToken(token)),
       absent: tokens.filter((token) => !isPresent(token)).map((token) => readToken(token))
     })
-    whole = false
+    state.whole = false
     for (const token of tokens) changed.delete(token)
     yield* controlPlane.presence({ payload }).pipe(
       Effect.tapError((error) =>
         Effect.sync(() => {
-          isTaken = statusOf(error) !== 404
-          if (!isTaken) return changed.clear()
-          if (payload.whole) whole = true
+          state.isTaken = statusOf(error) !== 404
+          if (!state.isTaken) return changed.clear()
+          if (payload.whole) state.whole = true
           for (const token of tokens) changed.add(token)
         })
       )
@@ -61,13 +61,13 @@ export const make = Effect.fn("PresenceReports.make")(function* (controlPlane: C
     yield* Effect.sleep(gathered)
     do {
       const sent = yield* Effect.isSuccess(send)
-      if (!sent && isTaken) yield* Effect.sleep(again)
-    } while (isTaken && (whole || changed.size > 0))
+      if (!sent && state.isTaken) yield* Effect.sleep(again)
+    } while (state.isTaken && (state.whole || changed.size > 0))
   })
   return {
     begin: Effect.sync(() => {
-      whole = true
-      isTaken = true
+      state.whole = true
+      state.isTaken = true
       Queue.offerUnsafe(wake, undefined)
     }),
     run: Effect.forever(reports).pipe(retryForever("reporting where agents are"))

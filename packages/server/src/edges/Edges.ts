@@ -56,6 +56,30 @@ interface Tunnel {
   readonly port?: PortName
 }
 
+/** Where a tunnel is served: what edges report goes first. */
+const makeServing = Effect.gen(function* () {
+  const store = yield* EdgeStore
+  const presence = yield* PresenceStore
+  const facts = yield* EdgeFacts
+
+  const servingAt = Effect.fnUntraced(function* (port: PortName, liveSince: number) {
+    const tunnel = yield* store.tokenAt(publicPort(port))
+    if (Option.isNone(tunnel)) return []
+    const { token } = tunnel.value
+    const reported = yield* presence.edgesOf({ token, host: null, liveSince })
+    if (reported.length > 0) return reported
+    return Option.toArray(yield* store.oneOf({ ids: yield* facts.connectedAt(token), liveSince }))
+  })
+
+  const serving = Effect.fnUntraced(function* ({ host, token }: Omit<Tunnel, "port">, liveSince: number) {
+    const asked = { token: token ?? null, host: host ?? null, liveSince }
+    const reported = yield* presence.edgesOf(asked)
+    return reported.length > 0 ? reported : Option.toArray(yield* store.ownerOf(asked))
+  })
+
+  return { serving, servingAt }
+})
+
 export class Edges extends Context.Service<
   Edges,
   {
@@ -96,22 +120,7 @@ export class Edges extends Context.Service<
     const addresses = yield* EdgeAddressStore
     const { home } = yield* LiveEdges
     const audits = yield* Audits
-    const facts = yield* EdgeFacts
-
-    const servingAt = Effect.fnUntraced(function* (port: PortName, liveSince: number) {
-      const tunnel = yield* store.tokenAt(publicPort(port))
-      if (Option.isNone(tunnel)) return []
-      const { token } = tunnel.value
-      const reported = yield* presence.edgesOf({ token, host: null, liveSince })
-      if (reported.length > 0) return reported
-      return Option.toArray(yield* store.oneOf({ ids: yield* facts.connectedAt(token), liveSince }))
-    })
-
-    const serving = Effect.fnUntraced(function* ({ host, token }: Omit<Tunnel, "port">, liveSince: number) {
-      const asked = { token: token ?? null, host: host ?? null, liveSince }
-      const reported = yield* presence.edgesOf(asked)
-      return reported.length > 0 ? reported : Option.toArray(yield* store.ownerOf(asked))
-    })
+    const { serving, servingAt } = yield* makeServing
 
     return {
       heartbeat: Effect.fn("Edges.heartbeat")(function* (heartbeat: Heartbeat) {

@@ -1,5 +1,5 @@
 /** At which edges a tunnel has agents. A hint: an edge that is named and has none any more costs one more try. */
-import { AgentPresence, EdgeNode } from "@catenet/domain/edges/EdgeNode"
+import { type AgentPresence, EdgeNode } from "@catenet/domain/edges/EdgeNode"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
