@@ -1,4 +1,5 @@
 /** `mcp -- COMMAND`: a public address for a stdio MCP server. */
+import { isWildcard } from "@catenet/domain/values/Hostname"
 import { Effect, Option } from "effect"
 import { UsageWrong } from "../Failure.ts"
 import { origins, scopes, toolLists, variables } from "../settings/McpVariables.ts"
@@ -33,6 +34,9 @@ export const serve = Effect.fn("mcp.serve")(function* (options: Options) {
       detail:
         "ct-agent mcp needs the command of an MCP server after --, such as: ct-agent mcp -- npx -y some-mcp-server"
     })
+  const named = Option.getOrElse(options.host, () => "")
+  if (isWildcard(named))
+    return yield* new UsageWrong({ detail: `--host ${named} stands for many names, and an MCP server has one.` })
   yield* allowed(env)
   const given = new Map<string, string>()
   for (const [flag, key, name, parser, between] of flags) {

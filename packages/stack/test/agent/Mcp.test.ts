@@ -245,6 +245,7 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("ct-agent mc
         [["mcp", "--tools", "read_*", ...command], "--tools takes WHO=TOOL,TOOL"],
         [["mcp", "--allow-origin", "https://a.test/x", ...command], "--allow-origin takes origins such as"],
         [["mcp", "--scope", "two words", ...command], "--scope takes names of scopes"],
+        [["mcp", "--host", "*.dev.example.test", ...command], "--host *.dev.example.test stands for many names"],
         [["mcp", "--env", "NOT_SET_HERE", ...command], "--env names NOT_SET_HERE, which is not set"]
       ] as const) {
         const { code, stderr } = yield* ended(at, args)
