@@ -34,7 +34,7 @@ const ofPrograms = new Set(
   ChannelUnknown MemberNotAdmitted InvitationExpired InvitationRefused InvitationSpent NotPipelineOwner
   PipelineIdTaken PipelineNotFound RoleTagRepeated RoleWithoutUnits EdgeCaNotConfigured EdgeCaNotPublished EdgeUnhealthy EdgeUnknown
   NoLiveEdge HeartbeatProofIncomplete HeartbeatRefused TicketKeysRefused HistoryDisabled ReceiptsDisabled LookupAmbiguous
-  ChallengeNotBrokered DnsBusy DnsNotConverged DnsProviderFailed HostnameUnknown NotAdmitted NotHostnameOwner
+  ChallengeNotBrokered ChallengeNotDelegated DnsBusy DnsNotConverged DnsProviderFailed HostnameUnknown NotAdmitted NotHostnameOwner
   RoutingTokenRevoked ChunkExtensionsTooLarge HeadersTooLarge NotHttp NotServing DirectoryProofRefused
   RangeNotSatisfiable AgentProofRequired HostnameGuarded CallerRefused`.split(/\s+/u)
 )
