@@ -39,9 +39,6 @@ interface Visit {
   readonly response: ServerResponse
 }
 
-const redirect = (response: ServerResponse, location: string) =>
-  response.writeHead(303, { location, "cache-control": "no-store", "referrer-policy": "no-referrer" }).end()
-
 /** Stands in the forms of a session: a tunnel is of the same site as the provider, so that its cookies come with forms from there. */
 const proofOf = ({ jti }: Session) => createHash("sha256").update(`account ${jti}`).digest("base64url")
 
@@ -62,7 +59,7 @@ export class AccountPages {
   async answer({ provider, request, response }: Visit, path: string): Promise<void> {
     const home = `${provider.issuer}/account`
     // What came of the sign-in is the session; the code is let go.
-    if (path === "/in") return void redirect(response, home)
+    if (path === "/in") return HttpBodies.redirect(response, home)
     const session = await provider.Session.get(provider.createContext(request, response))
     const user = session.accountId === undefined ? undefined : await this.#store.user(session.accountId)
     if (user === undefined) return this.#signIn(provider, response, {})
@@ -71,13 +68,13 @@ export class AccountPages {
     if (isForeign(form, session)) return this.#show({ provider, request, response }, session, user)
     if (form.get("do") === "everywhere") {
       await this.#endEverything(user.id)
-      return void redirect(response, home)
+      return HttpBodies.redirect(response, home)
     }
     if (!this.#isFresh(session) || form.get("do") === "again")
       return this.#signIn(provider, response, { prompt: "login" })
     const problem = await this.#change(form, session, user)
     return problem === undefined
-      ? void redirect(response, home)
+      ? HttpBodies.redirect(response, home)
       : this.#show({ provider, request, response }, session, user, problem)
   }
 
@@ -117,7 +114,7 @@ export class AccountPages {
   #signIn(provider: Provider, response: ServerResponse, more: Readonly<Record<string, string>>) {
     const { issuer } = provider
     const asked = { client_id: clientId, response_type: "code", scope: "openid", redirect_uri: `${issuer}/account/in` }
-    redirect(response, `${issuer}${protocol}/auth?${new URLSearchParams({ ...asked, ...more })}`)
+    HttpBodies.redirect(response, `${issuer}${protocol}/auth?${new URLSearchParams({ ...asked, ...more })}`)
   }
 
   async #show({ provider, request, response }: Visit, session: Session, user: RealmUser, problem?: "passkey") {

@@ -7,6 +7,7 @@ import { Entropy } from "@catenet/platform/Entropy"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { TokenBuckets } from "@catenet/platform/TokenBuckets"
+import * as ProvedUsers from "./ProvedUsers.ts"
 import type { RealmUser } from "./Realm.ts"
 import type { CodeMail, RealmOptions, Registration } from "./RealmOptions.ts"
 import type { RealmStore } from "./RealmStore.ts"
@@ -35,11 +36,6 @@ const newCode = (): string => {
 
 /** A bucket that fills again in an hour instead of a minute. */
 const hourly = () => Scheduler.monotonicMillis() / 60
-
-const mayRegister = (registration: Registration, email: string): boolean =>
-  typeof registration === "string"
-    ? registration === "open"
-    : registration.domains.includes(email.slice(email.lastIndexOf("@") + 1))
 
 export class EmailCodes {
   readonly #store: RealmStore
@@ -77,7 +73,7 @@ export class EmailCodes {
     const user = await this.#store.userBySignIn(email)
     // For an address that gets none, too: the work is the same.
     await this.#store.state.codes.put(signIn, email, code, worksFor)
-    const mayEnter = user === undefined ? mayRegister(this.#registration, email) : user.email === email
+    const mayEnter = user === undefined ? ProvedUsers.mayRegister(this.#registration, email) : user.email === email
     // Not waited for, as it would tell by its time that there is something to send.
     if (mayEnter && isMailbox(email)) void this.#mail({ to: email, code, ...page })
     return undefined
@@ -96,19 +92,6 @@ export class EmailCodes {
       this.#wrong.take(block, Scheduler.monotonicMillis())
       return taken
     }
-    const { email } = taken
-    const known = await this.#store.userBySignIn(email)
-    if (known?.email === email && known.emailVerified) return known
-    // A password that was set before the address was proved may be another person's.
-    const { passwordHash: _unproved, ...user } = known ?? {
-      id: Entropy.randomUUID(),
-      username: email,
-      email,
-      name: email,
-      managementRoles: []
-    }
-    const proved: RealmUser = { ...user, emailVerified: true }
-    await this.#store.putUser(proved)
-    return proved
+    return ProvedUsers.userOf(this.#store, taken.email)
   }
 }

@@ -91,6 +91,15 @@ const records = (): Records => {
   }
 }
 
+const links = (): RealmState["links"] => {
+  const linked = new Map<string, string>()
+  const key = (issuer: string, subject: string) => JSON.stringify([issuer, subject])
+  return {
+    find: async (issuer, subject) => linked.get(key(issuer, subject)),
+    put: async (issuer, subject, userId) => void linked.set(key(issuer, subject), userId)
+  }
+}
+
 const maxTries = 5
 
 const codes = (): Codes => {
@@ -154,6 +163,7 @@ export const open = (folder: string): RealmState => {
       bySignIn: async (name) => content.users.find((user) => user.email === name || user.username === name),
       put: async (user) => save({ users: [...content.users.filter(({ id }) => id !== user.id), user] })
     },
+    links: links(),
     records: records(),
     codes: codes()
   }

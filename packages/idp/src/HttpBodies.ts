@@ -30,6 +30,11 @@ export const json = (response: ServerResponse, status: number, body: unknown): v
     .end(JSON.stringify(body))
 }
 
+/** To another address, which learns nothing of this one. */
+export const redirect = (response: ServerResponse, location: string): void => {
+  response.writeHead(303, { location, "cache-control": "no-store", "referrer-policy": "no-referrer" }).end()
+}
+
 /** A script of our own. */
 export const script = (response: ServerResponse, body: string): void => {
   response

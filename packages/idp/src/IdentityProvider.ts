@@ -25,6 +25,7 @@ import type { RealmOptions } from "./RealmOptions.ts"
 import { RealmStore } from "./RealmStore.ts"
 import { SignInAttempts } from "./SignInAttempts.ts"
 import { textsFor } from "./Texts.ts"
+import { Upstreams } from "./Upstreams.ts"
 
 /** Sign-ins that one network begins, each of which is kept for an hour. */
 export const signInsPerMinute = 120
@@ -76,7 +77,9 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
   const adminBase = `/admin/realms/${options.realm}`
   const begun = new TokenBuckets(signInsPerMinute)
   let origin = ""
-  let pages: { readonly interactions: Interactions; readonly account: AccountPages | undefined } | undefined
+  let pages:
+    | { readonly interactions: Interactions; readonly account: AccountPages | undefined; readonly upstreams: Upstreams }
+    | undefined
   let leaving = false
   let provider: Provider | undefined
   let oidc: ReturnType<Provider["callback"]> | undefined
@@ -130,6 +133,13 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     if (path === `${base}${protocol}/userinfo`) return userinfo(request, response)
     if (path.startsWith(`${base}/interaction/`) && provider !== undefined)
       return pages?.interactions.answer(provider, request, response, path)
+    const [, upstream] = /^\/broker\/([a-z0-9-]+)\/endpoint$/u.exec(path.slice(base.length)) ?? []
+    if (upstream !== undefined && pages !== undefined) {
+      const page = await pages.upstreams.pageOf(upstream, url.searchParams)
+      if (page !== undefined) return HttpBodies.redirect(response, page)
+      failed(request, response)()
+      return
+    }
     if (pages?.account !== undefined && provider !== undefined) {
       if (path === `${base}/${Pages.scriptPath}`) return HttpBodies.script(response, passkeyScript)
       if (path === `${base}/account` || path === `${base}/account/in`)
@@ -170,8 +180,10 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
   const port = await listen(server, options.host, options.port)
   origin = options.publicUrl ?? `http://${options.host === "127.0.0.1" ? "localhost" : options.host}:${port}`
   const challenges = store.state.passkeys && new PasskeyChallenges(origin, store.state.records)
+  const upstreams = new Upstreams(options.upstreams ?? [], store.state.records, `${origin}${base}`)
   pages = {
-    interactions: new Interactions(options, store, attempts, challenges),
+    upstreams,
+    interactions: new Interactions(options, store, attempts, challenges, upstreams),
     account: options.state === undefined ? undefined : new AccountPages(store, challenges)
   }
   if (pages.account !== undefined) await store.declareClient(Account.client(`${origin}${base}`))

@@ -1,4 +1,5 @@
 /** The pages between an application's request and its answer: who signs in, and whether they agree to an application. */
+import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type Provider from "oidc-provider"
 import * as Applications from "./Applications.ts"
@@ -8,12 +9,14 @@ import { resource, scopes } from "./KeycloakShape.ts"
 import * as Pages from "./Pages.ts"
 import type { PasskeyChallenges } from "./PasskeyChallenges.ts"
 import { PasskeyRefused, used } from "./Passkeys.ts"
+import * as ProvedUsers from "./ProvedUsers.ts"
 import * as RealmProvider from "./Provider.ts"
 import type { RealmUser } from "./Realm.ts"
-import type { RealmOptions } from "./RealmOptions.ts"
+import type { RealmOptions, Registration } from "./RealmOptions.ts"
 import type { RealmStore } from "./RealmStore.ts"
 import type { Refused, SignInAttempts } from "./SignInAttempts.ts"
 import { type Texts, textsFor } from "./Texts.ts"
+import { type UpstreamIdentity, UpstreamRefused, type Upstreams } from "./Upstreams.ts"
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>
 
@@ -50,13 +53,18 @@ export class Interactions {
   readonly #attempts: SignInAttempts
   readonly #codes: EmailCodes | undefined
   readonly #challenges: PasskeyChallenges | undefined
+  readonly #upstreams: Upstreams
+  readonly #registration: Registration
 
   constructor(
     options: RealmOptions,
     store: RealmStore,
     attempts: SignInAttempts,
-    challenges: PasskeyChallenges | undefined
+    challenges: PasskeyChallenges | undefined,
+    upstreams: Upstreams
   ) {
+    this.#upstreams = upstreams
+    this.#registration = options.registration ?? "closed"
     this.#challenges = challenges
     this.#store = store
     this.#attempts = attempts
@@ -71,6 +79,11 @@ export class Interactions {
     const visit: Visit = { request, response, provider, begun, texts, action, form }
     if (begun.prompt.name === "consent") return this.#consent(visit)
     const by = form?.get("by") ?? ""
+    const { searchParams } = new URL(request.url ?? "/", provider.issuer)
+    if (form === undefined && searchParams.has("upstream")) return this.#upstream(visit, searchParams)
+    const asked =
+      form === undefined ? begun.params["kc_idp_hint"] : by === "upstream" ? form.get("upstream") : undefined
+    if (this.#upstreams.has(asked)) return this.#lead(visit, asked)
     if (this.#challenges !== undefined && by === "passkey") return this.#passkey(visit, this.#challenges)
     if (this.#codes !== undefined && by === "mail") return this.#mail(visit, this.#codes)
     if (this.#codes !== undefined && by === "code") return this.#code(visit, this.#codes)
@@ -126,6 +139,43 @@ export class Interactions {
     return this.#finish(visit, user, "otp")
   }
 
+  /** To the provider elsewhere. */
+  async #lead(visit: Visit, alias: string) {
+    const { begun, response, texts } = visit
+    try {
+      HttpBodies.redirect(response, await this.#upstreams.begin(alias, begun.uid))
+    } catch {
+      return this.#signIn(visit, 502, texts.upstreamFailed)
+    }
+    return undefined
+  }
+
+  /** Back from there. An account there is the user's to whom it was linked, or who has its e-mail address, if both have proved it. */
+  async #upstream(visit: Visit, answer: URLSearchParams) {
+    const { begun, texts } = visit
+    const { links } = this.#store.state
+    let identity: UpstreamIdentity
+    try {
+      identity = await this.#upstreams.finish(begun.uid, answer)
+    } catch (error) {
+      if (error instanceof UpstreamRefused) return this.#signIn(visit, 401, texts.upstreamFailed)
+      throw error
+    }
+    const { email, issuer, subject } = identity
+    const linked = await links.find(issuer, subject)
+    const known = linked === undefined ? undefined : await this.#store.user(linked)
+    if (known !== undefined) return this.#finish(visit, known, "fed")
+    const address = email === undefined ? undefined : lowerAscii(email)
+    const there = address === undefined ? undefined : await this.#store.userBySignIn(address)
+    const mayEnter =
+      address !== undefined &&
+      (there === undefined ? ProvedUsers.mayRegister(this.#registration, address) : there.email === address)
+    if (!mayEnter) return this.#signIn(visit, 403, texts.upstreamUnknown)
+    const user = await ProvedUsers.userOf(this.#store, address)
+    await links.put(issuer, subject, user.id)
+    return this.#finish(visit, user, "fed")
+  }
+
   async #passkey(visit: Visit, challenges: PasskeyChallenges) {
     const { begun, form, texts } = visit
     const { passkeys } = this.#store.state
@@ -161,7 +211,7 @@ export class Interactions {
     const options = await this.#challenges?.forSignIn(begun.uid)
     const src = `${new URL(provider.issuer).pathname}/${Pages.scriptPath}`
     const passkey = options && { src, options }
-    const body = Pages.signIn(texts, { action, name, problem, byMail, passkey })
+    const body = Pages.signIn(texts, { action, name, problem, byMail, passkey, upstreams: this.#upstreams.buttons })
     const policy = passkey === undefined ? RealmProvider.contentSecurityPolicy : RealmProvider.scriptedPolicy
     HttpBodies.html(response, status, policy, body)
   }

@@ -42,6 +42,8 @@ interface SignIn {
   readonly problem: string | undefined
   /** Whether a code can be mailed. */
   readonly byMail: boolean
+  /** Providers elsewhere. */
+  readonly upstreams: ReadonlyArray<{ readonly alias: string; readonly name: string }>
   /** What the script needs to ask for a passkey. */
   readonly passkey?: Script | undefined
 }
@@ -63,7 +65,7 @@ const passkeyForm = (
 ) =>
   markup`<form method="post" action="${action}" data-passkey="${JSON.stringify(options)}" hidden><p role="alert" hidden>${texts.passkeyFailed}</p>${more}<input type="hidden" name="passkey"><input type="hidden" name="${by === "add" ? "do" : "by"}" value="${by}"><button type="submit" class="other">${button}</button></form><script src="${src}" defer></script>`
 
-export const signIn = (texts: Texts, { action, byMail, name, passkey, problem }: SignIn): string =>
+export const signIn = (texts: Texts, { action, byMail, name, passkey, problem, upstreams }: SignIn): string =>
   page(
     texts,
     texts.signIn,
@@ -71,7 +73,7 @@ export const signIn = (texts: Texts, { action, byMail, name, passkey, problem }:
       byMail
         ? markup`<button type="submit" name="by" value="mail">${texts.byMail}</button><details${problem === texts.refused ? markup` open` : undefined}><summary>${texts.byPassword}</summary>${password(texts, false)}<button type="submit" name="by" value="password" class="other">${texts.signIn}</button></details>`
         : markup`${password(texts, true)}<button type="submit">${texts.signIn}</button>`
-    }</form>${passkey && passkeyForm(texts, action, passkey, texts.passkey, "passkey")}`
+    }</form>${passkey && passkeyForm(texts, action, passkey, texts.passkey, "passkey")}${upstreams.map(({ alias, name: site }) => markup`<form method="post" action="${action}"><input type="hidden" name="by" value="upstream"><button type="submit" name="upstream" value="${alias}" class="other">${texts.upstream(site)}</button></form>`)}`
   )
 
 /** Asks for the code that was mailed. */

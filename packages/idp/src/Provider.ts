@@ -98,6 +98,7 @@ const configuration = (
   clientBasedCORS: (_ctx, origin, client) =>
     store.client(client.clientId) === undefined &&
     client.redirectUris?.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin) === true,
+  extraParams: ["kc_idp_hint"],
   jwks: { keys: [...store.keys.signing] },
   cookies: {
     keys: [...store.keys.cookies],

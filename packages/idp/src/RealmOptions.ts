@@ -2,6 +2,7 @@
 import type { Server } from "node:http"
 import type { RealmClient } from "./Realm.ts"
 import type { RealmState } from "./RealmState.ts"
+import type { UpstreamOptions } from "./Upstreams.ts"
 
 /** A client that must exist when the realm starts; one of the same `clientId` gets these values. */
 export type DeclaredClient = Partial<Omit<RealmClient, "id">> & Pick<RealmClient, "clientId">
@@ -39,7 +40,9 @@ export interface RealmOptions {
   readonly state?: RealmState
   /** Mails a code; without it nobody signs in by e-mail. */
   readonly mailCode?: (mail: CodeMail) => Promise<void>
-  /** Who may make an account by signing in by e-mail; nobody by default. */
+  /** Providers elsewhere at which people may sign in. */
+  readonly upstreams?: ReadonlyArray<UpstreamOptions>
+  /** Who may make an account by signing in by e-mail or elsewhere; nobody by default. */
   readonly registration?: Registration | undefined
   /** The audience of access tokens for clients that have none of their own. */
   readonly audience: string

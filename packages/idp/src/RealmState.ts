@@ -91,6 +91,11 @@ export interface RealmState {
     readonly bySignIn: (name: string) => Promise<RealmUser | undefined>
     readonly put: (user: RealmUser) => Promise<void>
   }
+  /** Which user an account at a provider elsewhere signs in. */
+  readonly links: {
+    readonly find: (issuer: string, subject: string) => Promise<string | undefined>
+    readonly put: (issuer: string, subject: string, userId: string) => Promise<void>
+  }
   readonly records: Records
   readonly codes: Codes
   /** Without them, nobody signs in by a passkey. */

@@ -34,6 +34,10 @@ const english = {
   everywhere: "Sign out everywhere",
   everywhereText:
     "Ends the sign-in of every browser, device and application at this provider, and the portal's sessions.",
+  upstream: (name: string) => `Continue with ${name}`,
+  upstreamFailed: "The sign-in there did not work. Try again, or sign in another way.",
+  upstreamUnknown:
+    "Nobody here has this account. It needs an e-mail address that is proved there and may sign in here.",
   tooManySignIns: "Too many sign-ins were begun from your network. Wait a minute, then try again.",
   failed: "This did not work",
   notOpen: "The sign-in is no longer open. Start again from the application.",
@@ -99,6 +103,10 @@ const german: Texts = {
   everywhere: "Überall abmelden",
   everywhereText:
     "Beendet die Anmeldung jedes Browsers, jedes Geräts und jeder Anwendung hier, und die Sitzungen des Portals.",
+  upstream: (name) => `Weiter mit ${name}`,
+  upstreamFailed: "Die Anmeldung dort ging nicht. Versuchen Sie es noch einmal, oder melden Sie sich anders an.",
+  upstreamUnknown:
+    "Niemand hier hat dieses Konto. Es braucht eine E-Mail-Adresse, die dort nachgewiesen ist und sich hier anmelden darf.",
   tooManySignIns:
     "Aus Ihrem Netz wurden zu viele Anmeldungen begonnen. Warten Sie eine Minute und versuchen Sie es dann noch einmal.",
   failed: "Das hat nicht geklappt",

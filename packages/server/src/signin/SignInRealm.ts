@@ -150,5 +150,21 @@ export const make = Effect.map(dependencies, ({ run, sealing, sql }) => {
     remove: (id: string) => run(Effect.asVoid(sql`delete from sign_in_applications where id = ${id}`))
   }
 
-  return { keys, clients, users, applications }
+  const links = {
+    find: (issuer: string, subject: string) =>
+      run(
+        Effect.map(
+          sql<{ readonly userId: string }>`
+            select user_id from sign_in_links where issuer = ${issuer} and subject = ${subject}`,
+          (rows) => rows[0]?.userId
+        )
+      ),
+    put: (issuer: string, subject: string, userId: string) =>
+      run(
+        Effect.asVoid(sql`insert into sign_in_links (issuer, subject, user_id) values (${issuer}, ${subject}, ${userId})
+          on conflict do nothing`)
+      )
+  }
+
+  return { keys, clients, users, applications, links }
 })

@@ -21,7 +21,7 @@ const prune = Effect.gen(function* () {
 })
 
 const make = Effect.gen(function* () {
-  const { applications, clients, keys, users } = yield* SignInRealm.make
+  const { applications, clients, keys, links, users } = yield* SignInRealm.make
   const records = yield* SignInRecords.make
   const codes = yield* SignInCodes.make
   const mails = yield* SignInMails.make
@@ -34,7 +34,7 @@ const make = Effect.gen(function* () {
     Effect.repeat(Schedule.spaced("1 minute")),
     Effect.forkScoped
   )
-  return { applications, clients, codes, endSessions, keys, mails, passkeys, records, users }
+  return { applications, clients, codes, endSessions, keys, links, mails, passkeys, records, users }
 })
 
 export class SignInState extends Context.Service<SignInState>()("server/signin/SignInState", { make }) {

@@ -173,6 +173,7 @@ const idle: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [
       "codes_expires",
+      "links_user",
       "mails_due",
       "passkeys_user",
       "records_account",
@@ -266,6 +267,7 @@ layer(server, { excludeTestServices: true, timeout: "120 seconds" })("a full dat
             "sign_in_clients",
             "sign_in_codes",
             "sign_in_keys",
+            "sign_in_links",
             "sign_in_mails",
             "sign_in_passkeys",
             "sign_in_records",

@@ -88,6 +88,7 @@ const bounds: Readonly<Record<string, Bound>> = {
   sign_in_clients: { cap: "maxServiceAccounts" },
   sign_in_codes: { reason: "each ends after ten minutes; an address has sign-ins per minute (idp IdentityProvider)" },
   sign_in_keys: { reason: "a new one each month, and each for seventy days" },
+  sign_in_links: { reason: "one row for each account and provider elsewhere that it has signed in at" },
   sign_in_mails: { reason: "each ends after ten minutes; an address has mails per hour (idp EmailCodes)" },
   sign_in_passkeys: { cap: "maxPasskeysPerAccount" },
   sign_in_records: { reason: "each ends after its time; an address has sign-ins per minute (idp IdentityProvider)" },

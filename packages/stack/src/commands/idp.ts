@@ -28,6 +28,36 @@ const registration = Parser.make<Registration>("closed, open, or domains separat
   return domains.every((each) => domain.test(each)) ? { domains } : undefined
 })
 
+interface Upstream {
+  readonly alias: string
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+const upstreamOf = (text: string): Upstream | undefined => {
+  const [alias = "", issuer = "", clientId = "", clientSecret = "", ...more] = text.trim().split(/\s+/u)
+  const isWhole = /^[a-z0-9-]{1,40}$/u.test(alias) && /^https?:/u.test(issuer) && URL.canParse(issuer)
+  return isWhole && clientSecret !== "" && more.length === 0 ? { alias, issuer, clientId, clientSecret } : undefined
+}
+
+const upstreams = Parser.make(
+  "providers separated by commas, each a name, an issuer, a client id and a client secret",
+  (text): Redacted.Redacted<ReadonlyArray<Upstream>> | undefined => {
+    const all = text.split(",").map(upstreamOf)
+    const whole = all.filter((each) => each !== undefined)
+    return whole.length === all.length ? Redacted.make(whole) : undefined
+  },
+  { isSecret: true, example: "google https://accounts.google.com ID SECRET" }
+)
+
+/** On a button. */
+const names = new Map([
+  ["github", "GitHub"],
+  ["gitlab", "GitLab"]
+])
+const nameOf = (alias: string) => names.get(alias) ?? alias.replace(/^./u, (first) => first.toUpperCase())
+
 /** `what` completes the sentence "set it to ...". */
 const needed = <A>(name: string, parser: Parser.Parser<A>, what: string) =>
   required(name, parser, `${what.slice(0, 1).toUpperCase()}${what.slice(1)}.`, { remedy: `set it to ${what}` })
@@ -74,6 +104,11 @@ export const variables = {
     registration,
     "closed",
     "Who may make an account by signing in by e-mail: closed, open, or the domains of their addresses, separated by commas."
+  ),
+  upstreams: optional(
+    "CT_IDP_UPSTREAMS",
+    upstreams,
+    "OpenID providers elsewhere at which people may sign in, separated by commas: name, issuer, client id and client secret of each."
   ),
   trustedProxies: optional("CT_IDP_TRUSTED_PROXIES", networks, "Proxies that send the client's address with PROXY v2."),
   email: needed("CT_IDP_USER_EMAIL", Parser.text, "the e-mail of the first user"),
@@ -127,6 +162,8 @@ const serve = Effect.gen(function* () {
   const { email, folder, gateSecret, listen, managerSecret, password, portal, portalSecret, publicUrl, realm } =
     settings
   const kept = settings.state === "database" ? yield* inDatabase : {}
+  const { fetchOf, longestAnswer } = yield* Effect.promise(() => import("@catenet/server/internal/http/OutgoingHttp"))
+  const elsewhere = settings.upstreams === undefined ? [] : Redacted.value(settings.upstreams)
   const prepare = yield* prepared(settings.shutdownGrace, settings.trustedProxies)
   const { start } = yield* Effect.promise(() => import("@catenet/idp/IdentityProvider"))
   const provider = yield* Effect.acquireRelease(
@@ -140,6 +177,14 @@ const serve = Effect.gen(function* () {
           realm,
           ...kept,
           registration: settings.registration,
+          upstreams: elsewhere.map(({ alias, clientId, clientSecret, issuer: at }) => ({
+            alias,
+            name: nameOf(alias),
+            issuer: at,
+            clientId,
+            clientSecret,
+            send: fetchOf(longestAnswer)
+          })),
           ...(publicUrl === undefined ? {} : { publicUrl }),
           prepare,
           audience: "catenet",

@@ -42,7 +42,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "qr",
     "yaml"
   ],
-  idp: ["@catenet/platform", "@catenet/domain", "oidc-provider", "jose"],
+  idp: ["@catenet/platform", "@catenet/domain", "oidc-provider", "openid-client", "jose"],
   stack: ["effect", "@effect/", "@catenet/", "jose", "yaml"]
 }
 

@@ -22,6 +22,7 @@ import * as tunnelRules from "./0171_tunnel_rules.ts"
 import * as ruleLimits from "./0172_rule_limits.ts"
 import * as signIn from "./0173_sign_in.ts"
 import * as passkeys from "./0174_passkeys.ts"
+import * as upstreamLinks from "./0175_upstream_links.ts"
 import * as channelLabels from "./0180_channel_labels.ts"
 import * as topologyNames from "./0181_topology_names.ts"
 import * as hostDomains from "./0186_host_domains.ts"
@@ -49,6 +50,7 @@ export const migrations = {
   "0172_rule_limits": ruleLimits.up,
   "0173_sign_in": signIn.up,
   "0174_passkeys": passkeys.up,
+  "0175_upstream_links": upstreamLinks.up,
   "0180_channel_labels": channelLabels.up,
   "0181_topology_names": topologyNames.up,
   "0186_host_domains": hostDomains.up,
