@@ -130,6 +130,7 @@ const campaign = () => {
     CATENET_SWITCH_RATE: "200",
     CATENET_SWITCH_SECONDS: "20",
     CATENET_OWN_NAME: "1",
+    CATENET_SERVICES: "1",
     CATENET_MCP: "1",
     CATENET_MCP_CALL_SECONDS: "600"
   }
@@ -168,7 +169,8 @@ const campaign = () => {
     ["duration", "channels/soak"],
     ["e2e", "certificate"],
     ["duration", "e2e/switch"],
-    ["e2e", "ownName"]
+    ["e2e", "ownName"],
+    ["e2e", "e2e/services"]
   ]
   const isWanted = ([project, files]) => rest.length === 0 || rest.some((word) => `${project}/${files}`.includes(word))
   const wanted = parts.filter(isWanted)
