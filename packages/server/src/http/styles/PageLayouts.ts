@@ -86,7 +86,7 @@ export const pageLayouts = `
   .door .panel { padding: var(--s5); }
   table, tbody, tfoot, tr, td, tbody th, tfoot th { display: block; }
   .tunnels tr { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 4px var(--s3); padding: var(--s3) var(--s4); align-items: start; }
-  .tunnels tr > .tick { grid-area: 3 / 2 / 5 / 3; place-self: center end; } .tunnels tr:has(> .tick) > td.figure:not(.tick) { grid-column: 1 / 2; } .tick input[type="checkbox"] { width: 22px; height: 22px; }
+  .tunnels tr > .tick { grid-area: 3 / 2 / 5 / 3; place-self: center end; width: auto; } .tunnels tr:has(> .tick) > td.figure:not(.tick) { grid-column: 1 / 2; } .tick input[type="checkbox"] { width: 22px; height: 22px; max-width: none; }
   .tunnels thead { display: none; } .tunnels tr > td.figure { grid-column: 1 / 3; }
   .tunnels tr > .main-cell { grid-area: 1 / 1; } .tunnels tr > .state-cell { grid-area: 1 / 2; } .tunnels .state-cell .two { justify-items: end; } .tunnels tr > .mode-cell { grid-area: 2 / 1 / 3 / 3; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
