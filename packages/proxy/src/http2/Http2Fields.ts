@@ -33,8 +33,8 @@ export const toOrigin = (
   }
   return {
     Host: authority,
-    ...(headers["content-length"] === undefined ? {} : { "Content-Length": headers["content-length"] }),
     ...(edits.length === 0 ? passed : editHeaders(passed, edits)),
+    ...(headers["content-length"] === undefined ? {} : { "Content-Length": headers["content-length"] }),
     ...(body && headers["content-length"] === undefined ? { "Transfer-Encoding": "chunked" } : {}),
     ...(headers["te"] === "trailers" ? { TE: "trailers", Connection: "TE" } : {}),
     ...(hasRequestId ? {} : { "X-Request-Id": newRequestId() }),

@@ -84,6 +84,8 @@ class Sessions {
     const socket = await this.#reach.connect()
     this.#isHttp2 = this.#reach.speaksHttp2(socket)
     if (!this.#isHttp2) return socket
+    // A session whose origin has ended its side gets no answer any more.
+    socket.allowHalfOpen = false
     const session = guard(
       http2().connect(`${this.#reach.scheme}://origin`, {
         createConnection: () => socket,
