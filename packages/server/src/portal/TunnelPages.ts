@@ -161,6 +161,8 @@ const connect = Effect.fnUntraced(function* (
   const origin = ConnectPage.originOf(typed)
   if (origin === undefined)
     return show(self, ConnectPage.page(texts, tunnel, { refused: { typed, reason: texts.portRefused } }), 400)
+  const tlsEnd = ConnectPage.tlsEndOf(tunnel, origin, form["tls"])
+  if (tlsEnd === undefined) return show(self, ConnectPage.page(texts, tunnel, { asked: origin }))
   yield* limits.take(`bootstrap ${caller.subject}`, bootstrapsPerMinute)
   const installation = yield* tunnels.install(caller, id, undefined)
   const secret = Bootstrap.write({
@@ -173,7 +175,7 @@ const connect = Effect.fnUntraced(function* (
     Effect.die
   )
   const reach = tunnel.owned ? yield* records.reach(caller, [id]) : undefined
-  const start = { installation, origin, orders: ConnectPage.isOrdering(tunnel) }
+  const start = { installation, origin, orders: ConnectPage.isOrdering(tunnel), tlsEnd }
   const line = (command: string) => ConnectPage.lineOf(start, Redacted.value(token), command)
   const installing = yield* releases.installing
   const facts = {

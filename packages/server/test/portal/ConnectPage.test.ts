@@ -22,7 +22,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const pageOf = Effect.fn("pageOf")(function* (
   name: string,
   change: Readonly<Record<string, unknown>> = {},
-  more: Readonly<Record<string, unknown>> = {}
+  more: Readonly<Record<string, unknown>> = {},
+  form = "port=3000"
 ) {
   const { body } = yield* ask(ada, "/me/tunnels", { name, ...more })
   yield* ask(ada, `/me/tunnels/${String(body["id"])}`, change, { method: "PATCH" })
@@ -30,7 +31,7 @@ const pageOf = Effect.fn("pageOf")(function* (
   const response = yield* TestServer.raw(`/portal/tunnels/${String(body["id"])}/install`, {
     method: "POST",
     headers: { accept: "text/html", "content-type": "application/x-www-form-urlencoded", ...own },
-    body: "port=3000"
+    body: form
   })
   const text = yield* Effect.promise(() => response.text())
   assert.strictEqual(response.status, 200, text)
@@ -80,6 +81,26 @@ layer(
       assert.include(text, "CT_AGENT_MODE=port CT_AGENT_ORIGIN=127.0.0.1:3000")
       for (const none of ["CT_AGENT_MODE=browser", "CT_AGENT_HOSTNAME", "CT_ACME", "CT_AGENT_ORIGIN_TLS"])
         assert.notInclude(text, none)
+    })
+  )
+
+  it.effect("asks where visitors' TLS ends before it starts an agent for a service that speaks TLS itself", () =>
+    Effect.gen(function* () {
+      const address = "port=https%3A%2F%2F127.0.0.1%3A8443"
+      for (const [n, form] of [address, `${address}&tls=elsewhere`].entries()) {
+        const asked = yield* pageOf(`asked-${n}`, {}, {}, form)
+        assert.match(asked, /<input[^>]* name="port"[^>]* value="https:\/\/127\.0\.0\.1:8443"/)
+        assert.match(asked, /<select[^>]* name="tls"/)
+        assert.notInclude(asked, "CT_BOOTSTRAP")
+      }
+      for (const end of ["terminate", "passthrough"]) {
+        const line = yield* pageOf(`chosen-${end}`, {}, {}, `${address}&tls=${end}`)
+        assert.include(line, `CT_AGENT_ORIGIN_TLS=${end} CT_ACME_CERT_OUT_DIR=`)
+        assert.include(line, "CT_AGENT_ORIGIN=https://127.0.0.1:8443")
+      }
+      const port = yield* pageOf("tls", {}, { kind: "tcp", tls: true }, address)
+      assert.include(port, "CT_AGENT_MODE=port")
+      assert.notInclude(port, "CT_AGENT_ORIGIN_TLS")
     })
   )
 

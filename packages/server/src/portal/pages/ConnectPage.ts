@@ -8,7 +8,7 @@ import { isWildcard } from "@catenet/domain/values/Hostname"
 import { type Markup, markup } from "@catenet/platform/Markup"
 import { Redacted } from "effect"
 import { state } from "../shell/AgentState.ts"
-import { field, type Refused } from "../shell/Field.ts"
+import { choice, field, type Refused } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 
@@ -26,13 +26,21 @@ const portModeOf = ({ public_url = "" }: Installation) =>
       ? ["CT_AGENT_MODE=port"]
       : []
 
+/** Where visitors' TLS ends once the name is end-to-end: at the agent, or at a service that speaks TLS itself. */
+const tlsEnds = ["terminate", "passthrough"] as const
+type TlsEnd = (typeof tlsEnds)[number]
+
+/** What was chosen; a service without TLS has no choice. Undefined where that has to be asked. */
+export const tlsEndOf = (tunnel: Tunnel, origin: string, chosen: string | undefined): TlsEnd | undefined =>
+  isOrdering(tunnel) && origin.startsWith("https://") ? tlsEnds.find((end) => end === chosen) : "terminate"
+
 /** The variables of a tunnel that visitors reach by its name or port, which are none for others. */
-const namedOf = (installation: Installation, orders: boolean) => [
+const namedOf = (installation: Installation, orders: boolean, tlsEnd: TlsEnd) => [
   ...portModeOf(installation),
   ...(installation.hostname === null || portModeOf(installation).length > 0
     ? []
     : [`CT_AGENT_HOSTNAME=${installation.hostname}`, "CT_AGENT_MODE=browser"]),
-  ...(orders ? ["CT_AGENT_ORIGIN_TLS=terminate", `CT_ACME_CERT_OUT_DIR=${folderOf(installation)}/certificate`] : [])
+  ...(orders ? [`CT_AGENT_ORIGIN_TLS=${tlsEnd}`, `CT_ACME_CERT_OUT_DIR=${folderOf(installation)}/certificate`] : [])
 ]
 
 export interface Start {
@@ -40,6 +48,7 @@ export interface Start {
   /** As the agent takes it. */
   readonly origin: string
   readonly orders: boolean
+  readonly tlsEnd: TlsEnd
 }
 
 /** The service that a port of this machine or an address names; undefined where it names none. */
@@ -53,14 +62,14 @@ export const originOf = (typed: string): string | undefined => {
 }
 
 /** What the agent beside the service is started with; `command` is what starts an agent here. */
-export const lineOf = ({ installation, orders, origin }: Start, token: string, command: string): string => {
+export const lineOf = ({ installation, orders, origin, tlsEnd }: Start, token: string, command: string): string => {
   const { agent_id, control_plane_url } = installation
   return [
     `CT_BOOTSTRAP=${token}`,
     `CT_AGENT_CP_URL=${control_plane_url}`,
     `CT_AGENT_ID=${agent_id}`,
     `CT_AGENT_STATE_DIR=${folderOf(installation)}`,
-    ...namedOf(installation, orders),
+    ...namedOf(installation, orders, tlsEnd),
     `CT_AGENT_ORIGIN=${origin}`,
     command
   ].join(" ")
@@ -71,7 +80,7 @@ export const lineWithoutNode = (line: (command: string) => string, installing: s
   `${installing} && ${line('PATH="$HOME/.local/bin:$PATH" ct-agent')}`
 
 /** The same as a file, with the tunnel's secrets in it: for agents that cannot redeem a token. */
-export const environmentOf = ({ installation, orders, origin }: Start): string => {
+export const environmentOf = ({ installation, orders, origin, tlsEnd }: Start): string => {
   const { agent_id, control_plane_url, edge, join_token, routing_token } = installation
   return [
     `CT_AGENT_JOIN_TOKEN=${Redacted.value(join_token)}`,
@@ -80,16 +89,27 @@ export const environmentOf = ({ installation, orders, origin }: Start): string =
     `CT_AGENT_CP_URL=${control_plane_url}`,
     `CT_AGENT_EDGE_CERT_URL=${control_plane_url}`,
     `CT_AGENT_EDGE=${edge}`,
-    ...namedOf(installation, orders),
+    ...namedOf(installation, orders, tlsEnd),
     `CT_AGENT_ORIGIN=${origin}`
   ].join("\n")
 }
 
-export const form = (texts: Texts, id: string, refused?: Refused): Markup =>
+/** `asked` is an address with TLS, of which is not known yet where visitors' TLS ends. */
+export const form = (texts: Texts, id: string, refused?: Refused, asked?: string): Markup =>
   markup`<form class="panel pad" method="post" action="/portal/tunnels/${id}/install" aria-labelledby="connect">
     <h2 id="connect">${texts.connectTitle}</h2>
     <p class="hint">${texts.connectText}</p>
-    ${field({ name: "port", label: texts.port, value: "8080", refused })}
+    ${field({ name: "port", label: texts.port, value: asked ?? "8080", refused })}
+    ${
+      asked === undefined
+        ? undefined
+        : choice({
+            name: "tls",
+            label: texts.connectTls,
+            hint: texts.connectTlsHint,
+            options: tlsEnds.map((end) => [end, texts.connectTlsEnds[end]] as const)
+          })
+    }
     <button class="primary">${texts.connectButton}</button>
   </form>`
 
@@ -118,7 +138,7 @@ export const page = (
         readonly reach: Reachability | undefined
         readonly address: string | undefined
       }
-    | { readonly refused?: Refused }
+    | { readonly refused?: Refused; readonly asked?: string }
 ): Page => {
   const { hostname, id, name } = tunnel
   return {
@@ -144,7 +164,7 @@ export const page = (
                 ? undefined
                 : markup` <a href="${facts.address}">${facts.address}</a>`
             }</p></section>`
-        : form(texts, id, facts.refused)
+        : form(texts, id, facts.refused, facts.asked)
     }`
   }
 }

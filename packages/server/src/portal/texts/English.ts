@@ -154,6 +154,10 @@ export const english = {
   connectTitle: "Connect an agent",
   connectText: `Run one line where your service is. The button makes a token that works once, for ${connectLineSeconds / 60} minutes. Earlier lines keep working until then.`,
   connectButton: "Show the line",
+  connectTls: "Your service speaks TLS itself. Where does the visitors' TLS end once the name is end-to-end?",
+  connectTlsHint:
+    "If the agent ends it, it names the visitors to your service and can ask them for a login, and it connects to your service with TLS. If your service ends it, the agent passes everything through unread, and your service needs the certificate that the agent orders.",
+  connectTlsEnds: { terminate: "At the agent", passthrough: "At my service" },
   connectReady: "Run this where your service is:",
   connectOnce: `The token works once, for ${connectLineSeconds / 60} minutes. It cannot be shown again; a new one can be made at any time.`,
   connectWithNode: "Show the line for a machine with Node and npm",

@@ -146,6 +146,10 @@ export const german: Texts = {
   connectTitle: "Einen Agenten verbinden",
   connectText: `Führen Sie eine Zeile dort aus, wo Ihr Dienst läuft. Der Knopf erzeugt ein Token, das einmal und ${connectLineSeconds / 60} Minuten lang gilt. Frühere Zeilen gelten bis dahin weiter.`,
   connectButton: "Zeile anzeigen",
+  connectTls: "Ihr Dienst spricht selbst TLS. Wo endet das TLS der Besucher, sobald der Name Ende-zu-Ende ist?",
+  connectTlsHint:
+    "Endet es am Agenten, nennt er Ihrem Dienst die Besucher, kann eine Anmeldung verlangen und verbindet sich mit Ihrem Dienst über TLS. Endet es an Ihrem Dienst, reicht der Agent alles ungelesen durch, und Ihr Dienst braucht das Zertifikat, das der Agent bestellt.",
+  connectTlsEnds: { terminate: "Am Agenten", passthrough: "An meinem Dienst" },
   connectReady: "Führen Sie dies dort aus, wo Ihr Dienst läuft:",
   connectOnce: `Das Token gilt einmal und ${connectLineSeconds / 60} Minuten lang. Es kann nicht noch einmal gezeigt werden; ein neues können Sie jederzeit erzeugen.`,
   connectWithNode: "Zeile für eine Maschine mit Node und npm zeigen",
