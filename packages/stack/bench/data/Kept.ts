@@ -30,9 +30,10 @@ export class Kept {
     socket.on("close", () => this.#failed?.(new Error("the connection was closed")))
   }
 
-  static open({ ca, port, servername }: Aim): Promise<Kept> {
+  /** From this address of loopback. */
+  static open({ ca, port, servername }: Aim, localAddress = "127.0.0.1"): Promise<Kept> {
     return new Promise((resolve, reject) => {
-      const plain = { host: "127.0.0.1", port, noDelay: true }
+      const plain = { host: "127.0.0.1", port, noDelay: true, localAddress }
       const socket: Socket =
         servername === undefined
           ? connect(plain, () => resolve(new Kept(socket, "127.0.0.1")))

@@ -13,6 +13,8 @@ const wanted = 5000
 /** Below an address's share of the streams to one agent (`maxPerAddress` of the edge's stream shares). */
 const wantedVisitors = 2000
 const atOnce = 20
+/** Addresses of the visitors: an agent serves one of them 2,048 at a time. */
+const addresses = 8
 const settleMillis = 5000
 
 const dial = async (relay: Relay, ca: string, token: Buffer) => {
@@ -76,7 +78,7 @@ const visitors = async (relay: Relay, tier: "gelb" | "gruen", terminates = false
   let begun = 0
   const worker = async () => {
     while (begun++ < count) {
-      const kept = await Kept.open(tunnel.aim)
+      const kept = await Kept.open(tunnel.aim, `127.0.1.${1 + (begun % addresses)}`)
       await kept.get()
       opened.push(kept)
     }
