@@ -140,12 +140,7 @@ const problemsOf = (entry: ServiceEntry, at: At): ReadonlyArray<Problem> => {
 const serviceOf = Effect.fnUntraced(function* (
   name: string,
   entry: ServiceEntry,
-  common: {
-    readonly variables: Readonly<Record<string, string>>
-    readonly proxies: string | undefined
-    readonly stateDir: string
-    readonly base: string
-  },
+  common: { readonly variables: Readonly<Record<string, string>>; readonly stateDir: string; readonly base: string },
   at: At
 ): Effect.fn.Return<ServicePlan, ConfigurationInvalid, FileSystem.FileSystem> {
   const problems = [...problemsOf(entry, at)]
@@ -165,13 +160,7 @@ const serviceOf = Effect.fnUntraced(function* (
     problems.push(problem(at("rules", rule, "basic_auth", "file"), why, remedy))
   }
   const rules = Result.isSuccess(ruled) ? ruled.success : []
-  const variables = {
-    ...common.variables,
-    ...ServiceVariables.ofService(entry, origin, stateDir, common.base),
-    ...(kind === "http" &&
-      entry.tls !== "passthrough" &&
-      common.proxies !== undefined && { CT_AGENT_TRUSTED_PROXIES: common.proxies })
-  }
+  const variables = ServiceVariables.ofService(common.variables, entry, origin, stateDir, common.base)
   const settings = Effect.fnUntraced(function* (host: string | undefined, address?: string) {
     const readWith = (more: Readonly<Record<string, string>>) => {
       const named = {
@@ -279,17 +268,17 @@ export const read = Effect.fn("ServicePlan.read")(function* (path: string) {
     )
   problems.push(...doubles(services, (name, key) => at(["services", name, key])))
   const known = controlPlane ?? "https://unknown.example"
-  // Of services alone whose TLS the agent ends.
-  const { CT_AGENT_TRUSTED_PROXIES: proxies, ...texts } = yield* EnvironmentFile.texts(null, passedOn)
-  const variables = { ...texts, CT_AGENT_CP_URL: known }
+  const variables = { ...(yield* EnvironmentFile.texts(null, passedOn)), CT_AGENT_CP_URL: known }
   const shared = yield* Effect.result(
-    Settings.readFrom(ConfigProvider.fromUnknown({ ...variables, CT_AGENT_STATE_DIR: stateDir }))
+    Settings.readFrom(
+      ConfigProvider.fromUnknown({ ...ServiceVariables.withoutProxies(variables), CT_AGENT_STATE_DIR: stateDir })
+    )
   )
   if (Result.isFailure(shared)) problems.push(...shared.failure.problems)
   const plans = new Map<string, ServicePlan>()
   for (const [name, entry] of Object.entries(services)) {
     if (Result.isFailure(shared)) break
-    const common = { variables, proxies, stateDir, base }
+    const common = { variables, stateDir, base }
     const place: At = (...keys) => at(["services", name, ...keys])
     const plan = yield* Effect.result(serviceOf(name, ServiceKind.withDefaults(entry, defaults), common, place))
     if (Result.isSuccess(plan)) plans.set(name, plan.success)

@@ -54,8 +54,19 @@ export const ofOrigin = (
   ...(host_header !== undefined && { CT_AGENT_ORIGIN_HOST_HEADER: host_header })
 })
 
+type Variables = Readonly<Record<string, string>>
+
+/** Who says which addresses are proxies says so to services alone whose TLS the agent ends. */
+export const withoutProxies = ({ CT_AGENT_TRUSTED_PROXIES: _, ...others }: Variables): Variables => others
+
 /** Those of a service, whose first origin is at `place`. */
-export const ofService = (entry: ServiceEntry, place: OriginPlace, stateDir: string, base: string) => {
+export const ofService = (
+  common: Variables,
+  entry: ServiceEntry,
+  place: OriginPlace,
+  stateDir: string,
+  base: string
+) => {
   const { bootstrap, join_token, proxy_protocol, tls = "terminate", tls_certificate, tls_key, token } = entry
   const kind = ServiceKind.of(entry)
   const certificate =
@@ -63,6 +74,7 @@ export const ofService = (entry: ServiceEntry, place: OriginPlace, stateDir: str
       ? { CT_AGENT_TLS_CERT: resolve(base, tls_certificate), CT_AGENT_TLS_KEY: resolve(base, tls_key) }
       : tls !== "passthrough" && { CT_ACME_CERT_OUT_DIR: `${stateDir}/certificate` }
   return {
+    ...(kind === "http" && tls !== "passthrough" ? common : withoutProxies(common)),
     ...ofOrigin(entry, place, base),
     CT_AGENT_STATE_DIR: stateDir,
     ...(kind === "http"

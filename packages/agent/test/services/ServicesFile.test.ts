@@ -4,15 +4,10 @@ import { chmod, readFile, stat, writeFile } from "node:fs/promises"
 import { assert, describe, it } from "vitest"
 
 /** Runs `check` on a file of this text; its exit code, its lines without the level, and its results. */
-const checked = async (
-  text: string,
-  name = "ct-agent.yaml",
-  args: ReadonlyArray<string> = [],
-  variables: Readonly<Record<string, string>> = {}
-) => {
+const checked = async (text: string, name = "ct-agent.yaml", args: ReadonlyArray<string> = []) => {
   await using home = await makeHome()
   await writeFile(`${home.path}/${name}`, text, { mode: 0o600 })
-  await using agent = runAgent(home, variables, ["check", name, ...args])
+  await using agent = runAgent(home, {}, ["check", name, ...args])
   const code = await agent.exited
   return { code, lines: agent.lines.map((line) => line.replace(/^Error: /u, "")), stdout: agent.stdout() }
 }
@@ -178,16 +173,6 @@ describe("a file of services", () => {
       lines.join("\n")
     )
     assert.notInclude(lines.join("\n"), "ab".repeat(32))
-  })
-
-  it("leaves trusted proxies to the services whose TLS the agent ends", async () => {
-    const services = `${head}services: { web: { to: 3000 }, ssh: { tcp: 22 }, own: { to: 443, tls: passthrough } }`
-    const check = (proxies: string) => checked(services, undefined, undefined, { CT_AGENT_TRUSTED_PROXIES: proxies })
-    const good = await check("10.0.0.0/8")
-    assert.strictEqual(good.code, 0, good.lines.join("\n"))
-    const bad = await check("10.0.0.0/99")
-    assert.strictEqual(bad.code, 3)
-    assert.match(bad.lines.join("\n"), /services\.web.*CT_AGENT_TRUSTED_PROXIES/)
   })
 
   it("may hold as many services as one agent serves, and not one more", async () => {

@@ -11,7 +11,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type AddressInfo, connect as connectTcp, createServer } from "node:net"
 import { connect, createSecureContext } from "node:tls"
-import * as BothTiers from "../proxy/BothTiers.ts"
+import * as Ways from "../proxy/Ways.ts"
 import { type Origin, type Seen, startAll } from "./Origins.ts"
 import { request } from "./Requests.ts"
 import { readWritten, type Written } from "./Written.ts"
@@ -99,7 +99,7 @@ const atEdge = Effect.fnUntraced(function* (world: TestEdge, origin: Origin, ind
 
 /** The agent ends TLS, in a process of its own; the PROXY protocol header says whose connection it is. */
 const atAgent = Effect.fnUntraced(function* (
-  serve: Effect.Success<ReturnType<typeof BothTiers.agents>>,
+  serve: Effect.Success<ReturnType<typeof Ways.agents>>,
   world: TestEdge,
   origin: Origin,
   index: number
@@ -132,7 +132,7 @@ const atAgent = Effect.fnUntraced(function* (
   )
   const digit = `${index + 4}`
   yield* Effect.promise(() => world.authorize(token(digit), host))
-  const { root, variables } = yield* BothTiers.ownPair(host)
+  const { root, variables } = yield* Ways.ownPair(host)
   yield* serve(digit, host, {
     ...variables,
     CT_AGENT_ORIGIN: `127.0.0.1:${(recorder.address() as AddressInfo).port}`,
@@ -196,7 +196,7 @@ it.live(
   () =>
     Effect.gen(function* () {
       const world = yield* start()
-      const serve = yield* BothTiers.agents(world)
+      const serve = yield* Ways.agents(world)
       const origins = yield* startAll(yield* temporaryFolder)
       const places = yield* Effect.all(
         origins.flatMap((origin, index) =>

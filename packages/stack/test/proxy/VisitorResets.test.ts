@@ -2,53 +2,48 @@
  * Visitors whose connection is reset at any moment, as phones that change networks and browsers that are closed do: neither the
  * edge nor the agent logs anything about it above debug.
  */
+import { temporaryFolder } from "@catenet/testing/edge/TestEdge"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Logger } from "effect"
 import { createServer } from "node:http"
-import { type AddressInfo, connect as connectTcp } from "node:net"
+import { connect as connectTcp } from "node:net"
 import { connect } from "node:tls"
-import * as BothTiers from "./BothTiers.ts"
-import { eventually, type Tier } from "./BothTiers.ts"
+import * as Ways from "./Ways.ts"
+import { eventually, type Way } from "./Ways.ts"
 
 class Place extends Context.Service<
   Place,
-  { readonly tiers: ReadonlyArray<Tier>; readonly ofEdge: ReadonlyArray<string>; readonly asked: () => number }
+  { readonly services: Ways.Services["Service"]; readonly ofEdge: ReadonlyArray<string>; readonly asked: () => number }
 >()("stack/test/proxy/VisitorResets") {
   static readonly layer = Layer.effect(
     Place,
     Effect.gen(function* () {
       let asked = 0
-      const server = createServer((request, response) => {
-        asked += 1
-        request.on("error", () => undefined).resume()
-        if (request.url === "/slow") return
-        response.writeHead(200)
-        const more = () => {
-          while (!response.destroyed && response.write(Buffer.alloc(16_384)));
-        }
-        response.on("drain", more)
-        more()
-      })
-      yield* Effect.acquireRelease(
-        Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
-        () =>
-          Effect.sync(() => {
-            server.closeAllConnections()
-            server.close()
-          })
+      const server = yield* Ways.listening(
+        createServer((request, response) => {
+          asked += 1
+          request.on("error", () => undefined).resume()
+          if (request.url === "/slow") return
+          response.writeHead(200)
+          const more = () => {
+            while (!response.destroyed && response.write(Buffer.alloc(16_384)));
+          }
+          response.on("drain", more)
+          more()
+        })
       )
       const ofEdge: Array<string> = []
       const logger = Logger.map(Logger.formatLogFmt, (line) => void ofEdge.push(line))
-      const tiers = yield* BothTiers.make((server.address() as AddressInfo).port, "Info").pipe(
+      const services = yield* Ways.serve({ visited: { to: Ways.portOf(server) } }, yield* temporaryFolder, "Info").pipe(
         Effect.provide(Logger.layer([logger]))
       )
-      return { tiers, ofEdge, asked: () => asked }
+      return { services, ofEdge, asked: () => asked }
     })
   )
 }
 
 /** A visitor's TLS, and the TCP connection below it. */
-const visit = ({ ca, host, port }: Tier, alpn: string) =>
+const visit = ({ ca, host, port }: Way, alpn: string) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly tls: ReturnType<typeof connect>; readonly tcp: ReturnType<typeof connectTcp> }>(
       (resume) => {
@@ -60,7 +55,7 @@ const visit = ({ ca, host, port }: Tier, alpn: string) =>
     ({ tcp }) => Effect.sync(() => tcp.destroy())
   )
 
-const connection = ({ host, port }: Tier) =>
+const connection = ({ host, port }: Way) =>
   Effect.callback<ReturnType<typeof connectTcp>>((resume) => {
     const tcp = connectTcp({ host: "127.0.0.1", port, noDelay: true }, () => resume(Effect.succeed(tcp)))
     tcp.on("error", () => assert.fail(host))
@@ -69,12 +64,13 @@ const connection = ({ host, port }: Tier) =>
 layer(Place.layer, { timeout: 120_000, excludeTestServices: true })("a visitor whose connection is reset", (it) => {
   it.effect("leaves no line above debug at the edge and at the agent, whatever it had begun", () =>
     Effect.gen(function* () {
-      const { asked, ofEdge, tiers } = yield* Place
-      for (const tier of tiers) {
-        const before = [ofEdge.length, tier.logged.length] as const
+      const { asked, ofEdge, services } = yield* Place
+      for (const tier of ["edge", "own"] as const) {
+        const way = services.wayTo("visited", { tier })
+        const before = [ofEdge.length, services.logged.length] as const
         const head = (method: string, path: string, more = "") =>
-          `${method} ${path} HTTP/1.1\r\nHost: ${tier.host}\r\n${more}\r\n`
-        const hello = yield* connection(tier)
+          `${method} ${path} HTTP/1.1\r\nHost: ${way.host}\r\n${more}\r\n`
+        const hello = yield* connection(way)
         hello.write(Buffer.from("1603010200010001fc0303", "hex"))
         yield* Effect.sleep("20 millis")
         hello.resetAndDestroy()
@@ -88,7 +84,7 @@ layer(Place.layer, { timeout: 120_000, excludeTestServices: true })("a visitor w
         ])
           for (const reading of [true, false]) {
             const seen = asked()
-            const { tcp, tls } = yield* visit(tier, "http/1.1")
+            const { tcp, tls } = yield* visit(way, "http/1.1")
             if (reading) tls.resume()
             tls.write(begun)
             if (begun.endsWith("\r\n\r\n")) yield* Effect.promise(() => eventually(() => asked() > seen, begun))
@@ -102,8 +98,8 @@ layer(Place.layer, { timeout: 120_000, excludeTestServices: true })("a visitor w
         ] as const)
           for (const how of ["connection", "stream", "paused"]) {
             const seen = asked()
-            const { tcp, tls } = yield* visit(tier, "h2")
-            const client = yield* BothTiers.dialHttp2(tier, tls)
+            const { tcp, tls } = yield* visit(way, "h2")
+            const client = yield* Ways.dialHttp2(way, tls)
             const streams = Array.from({ length: 4 }, () =>
               client.request({ ":method": method, ":path": path }).on("error", () => undefined)
             )
@@ -119,8 +115,8 @@ layer(Place.layer, { timeout: 120_000, excludeTestServices: true })("a visitor w
             client.destroy()
           }
         yield* Effect.sleep("500 millis")
-        assert.deepStrictEqual(ofEdge.slice(before[0]), [], `the edge, ${tier.name}`)
-        assert.deepStrictEqual(tier.logged.slice(before[1]), [], `the agent, ${tier.name}`)
+        assert.deepStrictEqual(ofEdge.slice(before[0]), [], `the edge, ${tier}`)
+        assert.deepStrictEqual(services.logged.slice(before[1]), [], `the agent, ${tier}`)
       }
     }).pipe(Effect.scoped)
   )

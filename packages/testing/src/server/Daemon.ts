@@ -11,7 +11,7 @@ export interface Daemon {
   /** A line on stderr after which it serves. */
   readonly isReady: (line: string) => boolean
   readonly endedBy: NodeJS.Signals
-  readonly options?: Pick<SpawnOptions, "cwd" | "gid" | "uid">
+  readonly options?: Pick<SpawnOptions, "cwd" | "env" | "gid" | "uid">
 }
 
 export const start = ({ args, endedBy, folder, isReady, options, program }: Daemon) =>
