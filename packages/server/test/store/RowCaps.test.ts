@@ -30,6 +30,7 @@ const bounds: Readonly<Record<string, Bound>> = {
   account_limits: { reason: grownByOperator },
   accounts: { reason: "opened by the operator, and once by each account that buys" },
   address_records: ofTunnel("one row for each host name of a tunnel"),
+  agent_presence: ofTunnel("one row for each tunnel and edge at which it has an agent"),
   agents: { cap: "maxAgentsPerTunnel" },
   alert_deliveries: { cap: "deliveryBudget" },
   alerts: ofTunnel("one row for each tunnel"),
