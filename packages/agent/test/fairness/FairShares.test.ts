@@ -47,6 +47,7 @@ holds({
       "maxIdleLines"
     ],
     "the agent's own work": [
+      "atOnce",
       "maxNonces",
       "maxKept",
       "maxRead",

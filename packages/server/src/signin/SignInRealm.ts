@@ -40,7 +40,7 @@ interface ApplicationRow {
 }
 
 /** A client as the provider keeps it; only these two are looked for. */
-interface Client {
+export interface Client {
   readonly id: string
   readonly clientId: string
 }
