@@ -44,7 +44,7 @@ export const databaseOptions = HostDatabase.options
 /** First segments of the paths that `routes` takes; the rest of the router is the host's. */
 export const prefixes: ReadonlyArray<string> = (
   ".well-known accounts admin agent agent.tgz badge billing bootstrap channel datenschutz docs enroll gate healthz " +
-  "impressum install.sh internal join llms.txt me metrics net network-info nutzungsbedingungen openapi.json " +
+  "impressum install.sh internal join llms.txt mcp me metrics net network-info nutzungsbedingungen openapi.json " +
   "operators payment pki portal readyz registry releases schemas status"
 ).split(" ")
 

@@ -57,7 +57,7 @@ export const ofOrigin = (
 type Variables = Readonly<Record<string, string>>
 
 /** Who says which addresses are proxies says so to services alone whose TLS the agent ends. */
-export const withoutProxies = ({ CT_AGENT_TRUSTED_PROXIES: _, ...others }: Variables): Variables => others
+export const withoutProxies = ({ CT_AGENT_TRUSTED_PROXIES: _proxies, ...others }: Variables): Variables => others
 
 /** Those of a service, whose first origin is at `place`. */
 export const ofService = (

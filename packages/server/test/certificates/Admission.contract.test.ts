@@ -165,6 +165,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("certificate
               "any body but a chain is taken for none; see IssuanceBudget.test.ts"
             ])
           ),
+          "setChallenge ChallengeNotDelegated": elsewhere,
           "setChallenge DnsBusy": elsewhere,
           "setChallenge DnsNotConverged": elsewhere
         }

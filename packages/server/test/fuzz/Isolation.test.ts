@@ -161,6 +161,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "operators.changeLimits": () => ({ max_ports: 0, max_hosts: 0 }),
   "edges.authorizeChannel": ({ channel, holder }) => ({ channel, holder }),
   "edges.heartbeat": () => ({ id: "primary", peer_addr: "thieves.example:1" }),
+  "edges.presence": ({ routing_token }) => ({ edge_id: "primary", whole: false, present: [], absent: [routing_token] }),
   "edges.certificates": () => ({ id: "primary", key: "09".repeat(32), signature: "00".repeat(64), since: 0 }),
   "edges.ticketKeys": () => ({ id: "primary", key: "09".repeat(32), signature: "00".repeat(64) }),
   "edges.agentProved": ({ agent, routing_token }) => ({ token: routing_token, key: agent }),

@@ -1,6 +1,7 @@
 /**
  * No table grows without a limit by what one account, caller or address does. Each table of the schema has a row here: the
- * constant that caps it, or the reason for which it needs none. A new table needs a row.
+ * constant that caps it, or the reason for which it needs none. A new table needs a row. One file, since the list is whole in one
+ * place.
  */
 import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import * as Quotas from "@catenet/domain/values/Quotas"

@@ -173,6 +173,11 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("tunnel contro
         ...Array.from({ length: 48 }, () => mint({})),
         mint({ status: 400, code: "ShareLinkLimitReached" }),
         ...notTheirs("mintShareLink", at, { ttl: "1h" }),
+        row("mintShareLink", "400 ShareLinkNeedsHost", {
+          at,
+          as: ada,
+          body: { ttl: "1h", host: "elsewhere.example.test" }
+        }),
         row("listShareLinks", 200, { at, as: ada }),
         row("listShareLinks", 200, { at, as: ada, query: "?limit=1" }),
         ...notTheirs("listShareLinks", at),

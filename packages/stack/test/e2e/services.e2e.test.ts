@@ -38,7 +38,7 @@ import {
 } from "../agent/AccountStack.ts"
 import { through } from "../agent/McpClients.ts"
 import { nameServer } from "../agent/NameServer.ts"
-import type { Call, Grpc } from "../proxy/GrpcTypes.ts"
+import type { Call, Grpc } from "../proxy/fourWays/GrpcTypes.ts"
 
 const programs = ["/usr/bin/chromium", "curl", "dig", "named", "psql", "ssh", "/usr/sbin/sshd"]
 const missing = programs.filter((program) => spawnSync("which", [program]).status !== 0)

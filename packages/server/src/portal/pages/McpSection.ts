@@ -14,7 +14,7 @@ const blocks = (url: string) =>
 
 export const mcpSection = (texts: Texts, origin: string): Markup =>
   section(
-    texts.mcpTitle,
+    texts.mcpOfAccountTitle,
     markup`<div class="pad">${blocks(`${origin}/mcp`).map(
       ([client, text]) =>
         markup`<h3>${client}</h3><pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${text}</pre>`

@@ -14,7 +14,7 @@ const span = (seconds: number) =>
       : `${Math.floor(seconds / 86_400)} d`
 
 export const consoleTexts = {
-  mcpTitle: "MCP server of your account",
+  mcpOfAccountTitle: "MCP server of your account",
   mcpText:
     "Programs that speak MCP can read your tunnels, channels, agents, states and events here. They sign in as you, and change nothing.",
   mcpSealed:

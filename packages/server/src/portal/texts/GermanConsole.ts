@@ -14,7 +14,7 @@ const span = (seconds: number) =>
       : `${Math.floor(seconds / 86_400)} Tg.`
 
 export const consoleTexts: ConsoleTexts = {
-  mcpTitle: "MCP-Server Ihres Kontos",
+  mcpOfAccountTitle: "MCP-Server Ihres Kontos",
   mcpText:
     "Programme, die MCP sprechen, können hier Ihre Tunnel, Kanäle, Agenten, Zustände und Ereignisse lesen. Sie melden sich als Sie an und ändern nichts.",
   mcpSealed:
