@@ -82,7 +82,7 @@ export default defineConfig({
   test: {
     sequence: { sequencer: ByProject },
     // More than there are processors: a test that uses sockets and processes waits for most of its time.
-    maxWorkers: 6,
+    maxWorkers: 5,
     projects: [...order.filter((name) => name !== "duration" && name !== "e2e").map(unit), duration, endToEnd]
   }
 })
