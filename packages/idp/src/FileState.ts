@@ -20,7 +20,7 @@ interface Content {
   readonly users: ReadonlyArray<RealmUser>
 }
 
-/** The realm's file is there and says nothing that can be used. */
+/** The realm's file exists but cannot be used. */
 class RealmUnreadable extends Error {
   readonly code = "no realm in JSON"
   readonly path: string

@@ -1,4 +1,4 @@
-/** Commands behind an endpoint that do what a server should not: what their caller is told, what is logged, and what is left of them. */
+/** MCP servers that misbehave behind an endpoint: what the caller hears, what is logged, and which processes remain. */
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"

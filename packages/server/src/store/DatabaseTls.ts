@@ -75,7 +75,7 @@ interface Wanted {
 }
 
 interface Connecting {
-  /** The first server, without what is said of TLS. */
+  /** URL of the first server, without its TLS parameters. */
   readonly url: Redacted.Redacted
   /** Further servers of the same database, of which one takes writes. */
   readonly others: ReadonlyArray<Redacted.Redacted>

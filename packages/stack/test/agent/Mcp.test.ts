@@ -219,7 +219,7 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("ct-agent mc
           assert.strictEqual(readFileSync(path, "utf8"), "through the tunnel")
           await client.close()
 
-          // A long call, whose access token ends meanwhile in the campaign.
+          // In the campaign the access token expires during the call.
           const caller = await connected(edge, everything, application("olga@example.test"))
           const progress: Array<number> = []
           const steps = callSeconds

@@ -1,4 +1,4 @@
-/** The pages on which somebody becomes a member of another's channel, and collects the grant. */
+/** Pages for joining a channel of another account and for collecting the grant. */
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import type { ClaimedIdentity } from "@catenet/domain/channels/Claim"
 import type { ClaimInvite } from "@catenet/domain/channels/ClaimInvite"

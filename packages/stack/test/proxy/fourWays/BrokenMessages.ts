@@ -20,7 +20,7 @@ interface Heard {
   ended: "whole" | "torn" | undefined
 }
 
-/** Answers by the path; everything it hears is noted. */
+/** Its answer depends on the path. It records every request. */
 const answers: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => void>> = {
   "/early": (_request, response) => void response.end("early"),
   "/early-close": (_request, response) => {
